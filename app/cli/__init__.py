@@ -23,8 +23,18 @@ _CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
 _COMMANDS: Final = {
     "serve": ("serve:serve", "Run the server until SIGINT or SIGTERM."),
     "cli": ("cli:cli", "Send Redis commands and print replies as redis-cli does."),
+    "read": (
+        "streams.read:read",
+        "Print the entries of a stream: all, a range, the last ones, or some by id.",
+    ),
     "tail": ("tail:tail", "Print the last entries of streams, and with -f new ones until Ctrl-C."),
     "top": ("streams.top:top", "Show the busiest streams: rates, lengths, lag, pending entries."),
+    "stats": (
+        "observing.stats:stats",
+        "Show a server's throughput, commit latency, memory and connections.",
+    ),
+    "slowlog": ("observing.slowlog:slowlog", "List the slow operations of a server, the newest first."),
+    "bench": ("loading.bench:bench", "Put load on a running server, and print rates and percentiles."),
     "ls": ("streams.listings:ls", "List the streams, in the order of their keys."),
     "info": ("streams.listings:info", "Show one stream: entries, ids, groups, blocks."),
     "groups": (
@@ -60,6 +70,10 @@ _COMMANDS: Final = {
     ),
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
     "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),
+    "context": (
+        "context:context",
+        "Add, list and choose contexts: named servers with their tokens.",
+    ),
     "import": ("import_file:import_file", "Append the rows of a file, NDJSON or CSV, to a stream."),
     "export": ("export_stream:export_stream", "Write the entries of a stream to a file, NDJSON or CSV."),
     "migrate": (
@@ -78,7 +92,8 @@ application of subcommands. The summary is listed here too because `tailrace --h
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     # All words after a Redis command belong to that command, even words that look like options.
-    "cli": {"allow_interspersed_args": False},
+    # `-h` is the host, as in redis-cli.
+    "cli": {"allow_interspersed_args": False, "help_option_names": ["--help"]},
 }
 
 
@@ -93,6 +108,9 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the first argument names, with its options, and the arguments after it."""
         name, found, others = super().resolve_command(ctx, args)
+        if others == ["-h"]:
+            # Also where `-h` has another meaning: without a value, it asks for help.
+            others = ["--help"]
         return name, found and load_command(name or ""), others
 
 
@@ -110,8 +128,10 @@ def _alone(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
     """Wrap a command function in a Typer application; return a Typer application unchanged."""
     if isinstance(found, typer.Typer):
         return found
+    # `--help` runs no command, and needs nothing of this module.
+    command = import_module("tailrace.app.cli.contexts.client_command").ClientCommand
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    alone.command(name, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
+    alone.command(name, cls=command, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
     return alone
 
 

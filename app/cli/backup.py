@@ -27,6 +27,9 @@ def backup(
     before the command began. OUT appears only when it is complete and
     verified.
 
+    Exit status: 0; 1 if the data is damaged or OUT cannot be written; 2 for
+    wrong arguments; 130 after Ctrl-C.
+
     [bold]Example[/bold]
 
       tailrace backup data /backups/data-monday

@@ -1,27 +1,38 @@
 """Shell completion of stream keys.
 
-It asks the server that the command line or the environment names. The request has a short time limit because
-the shell blocks until completion returns.
+It asks the server that the command line, the environment or a context names. The request has a short time
+limit because the shell blocks until completion returns.
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url
 from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.contexts.choice import overrides
+from tailrace.app.cli.contexts.file import BadContexts
 from tailrace.app.cli.redis.keys import matching_keys
 
 
 def complete_stream(context: typer.Context, incomplete: str) -> list[str]:
     """Return the keys that begin with `incomplete`; empty if the server cannot be reached."""
-    given: dict[str, Any] = context.params
-    url = given.get("url") or os.environ.get(URL_VARIABLE) or DEFAULT_URL
+    given: dict[str, Any] = dict(context.params)
     try:
-        with Server(checked_url(url), given.get("token") or os.environ.get(TOKEN_VARIABLE)) as server:
+        given |= overrides(context, given.get("context"))
+        url = given.get("url") or os.environ.get(URL_VARIABLE) or DEFAULT_URL
+        with Server(checked_url(url), _token(given)) as server:
             return matching_keys(server, incomplete)
-    except typer.BadParameter:
+    except (typer.BadParameter, BadContexts, OSError, UnicodeDecodeError):
         return []
+
+
+def _token(given: dict[str, Any]) -> str | None:
+    """Return the token. Raises `OSError` or `UnicodeDecodeError`; completion has no place for an error."""
+    if given.get("token_file"):
+        return Path(given["token_file"]).read_text().strip()
+    return given.get("token") or os.environ.get(TOKEN_VARIABLE)

@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from tailrace.app.cli.client.connection import INTERRUPTED
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.identity import new_identity
 from tailrace.core.storage.inspection import check_groups, copy_whole, inspected
@@ -37,13 +38,16 @@ class CannotWrite(Exception):
 
 @contextmanager
 def failing_in_one_line(directory: Path) -> Iterator[None]:
-    """Turn `CannotWrite` and `STORAGE_ERRORS` into one sentence and exit status 1."""
+    """Turn `CannotWrite` and `STORAGE_ERRORS` into one sentence and exit status 1, Ctrl-C into status 130."""
     try:
         yield
     except CannotWrite as error:
         _fail(str(error))
     except STORAGE_ERRORS as error:
         _fail(refusal(directory, error))
+    except KeyboardInterrupt:
+        typer.echo("tailrace: interrupted; nothing was changed or left behind", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _fail(sentence: str) -> None:
@@ -56,13 +60,14 @@ def progress_bar(doing: str) -> Iterator[Progress]:
     """Show a progress bar on standard error if that is a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        progress.add_task(doing, total=None)
+        # Without a total the bar would be animated; it starts empty instead.
+        progress.add_task(doing, total=1)
         yield progress
 
 
 def show(progress: Progress, done: int, total: int) -> None:
     """Set the bar to `done` of `total` steps."""
-    progress.update(progress.task_ids[0], completed=done, total=total)
+    progress.update(progress.task_ids[0], completed=done, total=max(total, 1))
 
 
 @contextmanager

@@ -9,8 +9,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.client.connection import (
+    DEFAULT_URL,
+    INTERRUPTED,
+    Token,
+    TokenFile,
+    Url,
+    connected,
+    fail,
+)
+from tailrace.app.cli.client.http_client import Server, ServerProblem, stream_path
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.transfer.entry_writers import (
     CsvRecords,
@@ -87,7 +95,8 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
     export continues after the last complete line, and a finished export
     continues with the entries appended since.
 
-    Exit status: 0 if everything is written; 1 if not; 2 for wrong arguments.
+    Exit status: 0 if everything is written; 1 if not; 2 for wrong arguments;
+    130 after Ctrl-C.
 
     [bold]Examples[/bold]
 
@@ -144,12 +153,26 @@ def _export(
         target = Target(out, begin.length)
     except OSError as error:
         fail(f"cannot write {out}: {reason(error)}")
-    with closing(target), metered(None) as meter:
+    is_whole = (plan.start, plan.end) == ("-", "+")
+    problem, status = None, 1
+    with closing(target), metered(None, begin.rows, rows_total=info["length"] if is_whole else None) as meter:
         task = Export(server, target, begin, state_file)
         try:
             task.run(writer, end, meter)
-        finally:
-            typer.echo(f"{plan.stream}: {meter.summary}", err=True)
+        except (BadFile, ServerProblem) as error:
+            problem = str(error)
+        except KeyboardInterrupt:
+            problem, status = _interrupted(state_file), INTERRUPTED
+    typer.echo(f"{plan.stream}: {meter.summary}", err=True)
+    if problem is not None:
+        typer.echo(f"tailrace: {problem}", err=True)
+        raise typer.Exit(status)
+
+
+def _interrupted(state_file: StateFile[ExportState] | None) -> str:
+    if state_file is None:
+        return "interrupted"
+    return f"interrupted, continue with --resume; the progress is in {state_file.path}"
 
 
 def _columns(server: Server, plan: ExportPlan, end: str) -> list[str]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.client.connection import (
+    DEFAULT_URL,
+    INTERRUPTED,
+    Token,
+    TokenFile,
+    Url,
+    connected,
+    fail,
+)
 from tailrace.app.cli.client.http_client import ServerProblem
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.transfer.chunks import BadRow, RowReader
 from tailrace.app.cli.transfer.csv_rows import CsvRows
 from tailrace.app.cli.transfer.files import STANDARD, BadFile, FileFormat, Source, format_of
+from tailrace.app.cli.transfer.imported import Imports
 from tailrace.app.cli.transfer.importing import Import, ImportPlan, ImportState, begun
 from tailrace.app.cli.transfer.ndjson_rows import NdjsonRows
 from tailrace.app.cli.transfer.progress import Meter, metered
@@ -63,6 +74,7 @@ def import_file(  # noqa: PLR0913 - one parameter an option
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an import of this file that stopped.")
     ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Append rows a second time without asking.")] = False,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -79,9 +91,12 @@ def import_file(  # noqa: PLR0913 - one parameter an option
     column, and nothing of its chunk is appended.
 
     An interrupted import continues with --resume and appends nothing twice,
-    even if the file has grown since.
+    even if the file has grown since. A file with rows that were imported into
+    the stream before is appended again only after a question, or with
+    --again.
 
-    Exit status: 0 if all rows are appended; 1 if not; 2 for wrong arguments.
+    Exit status: 0 if all rows are appended; 1 if not; 2 for wrong arguments;
+    130 after Ctrl-C.
 
     [bold]Examples[/bold]
 
@@ -93,6 +108,8 @@ def import_file(  # noqa: PLR0913 - one parameter an option
 
       zcat old.csv.gz | tailrace import - --format csv --stream race:france
     """
+    if resume and again:
+        raise typer.BadParameter("--resume and --again exclude each other")
     format_ = format_of(file, format_)
     if format_ is FileFormat.NDJSON and (columns is not None or id_column is not None):
         raise typer.BadParameter("--columns and --id-column are for CSV only; an NDJSON entry has its own id")
@@ -103,9 +120,14 @@ def import_file(  # noqa: PLR0913 - one parameter an option
             reader = _reader(source, format_, shape, wanted_columns, id_column)
             plan = ImportPlan(server.url, stream, format_, reader.shape, wanted_columns, id_column, chunk)
             found = None if state_file is None else state_file.load()
-            begin = _where_to_begin(plan, found, resume=resume)
+            begin = _where_to_begin(plan, found, resume=resume, again=again)
+            imports = Imports(server, stream)
+            if not again and not resume:
+                _ask_before_doubling(imports, file, stream)
             task = Import(server, source.name, begin, state_file, is_continued=found is not None and resume)
-            _run(task, reader, source)
+            _run(task, reader, source, state_file)
+            if task.state.rows:
+                _remember(imports, source.name, task.state)
     except BadFile as error:
         fail(str(error))
 
@@ -128,30 +150,67 @@ def _reader(
     return NdjsonRows(source, shape)
 
 
-def _where_to_begin(plan: ImportPlan, found: ImportState | None, *, resume: bool) -> ImportState:
-    if found is None or (found.is_finished and not resume):
+def _where_to_begin(plan: ImportPlan, found: ImportState | None, *, resume: bool, again: bool) -> ImportState:
+    if found is None or again or (found.is_finished and not resume):
         return begun(plan)
     if not resume:
         fail(
-            f"an import of this file stopped after {found.rows:,} rows: continue it with --resume. "
-            "To append these rows a second time, delete its state file"
+            f"an import of this file stopped after {found.rows:,} rows: continue it with --resume, or append "
+            "these rows a second time with --again; nothing was appended"
         )
     if different := differences(found.plan, plan):
         fail(f"the import began with other settings: {different}")
     return found
 
 
-def _run(task: Import, reader: RowReader, source: Source) -> None:
+def _ask_before_doubling(imports: Imports, file: Path, stream: str) -> None:
+    """Ask on a terminal whether to append rows that were imported before. Elsewhere it needs `--again`."""
+    if file == STANDARD or (found := imports.found_in(file)) is None:
+        return
+    at = datetime.fromtimestamp(found.at_ms // 1_000, UTC).astimezone()
+    sentence = (
+        f"{file} begins with the {found.rows:,} rows that were imported into {stream} from {found.file} "
+        f"on {at:%Y-%m-%d at %H:%M}"
+    )
+    if not sys.stdin.isatty():
+        fail(f"{sentence}: use --again to append them a second time; nothing was appended")
+    typer.echo(f"{sentence}.", err=True)
+    if not typer.confirm("Append them a second time?", err=True):
+        fail("nothing was appended")
+
+
+def _remember(imports: Imports, name: str, state: ImportState) -> None:
+    try:
+        imports.remember(name, state.rows, state.position)
+    except (BadFile, ServerProblem) as error:
+        # All rows are appended: the import has succeeded.
+        typer.echo(f"tailrace: a repetition of this import will not be noticed: {error}", err=True)
+
+
+def _run(task: Import, reader: RowReader, source: Source, state_file: StateFile[ImportState] | None) -> None:
+    """Run the import, and print its summary when the progress bar is gone."""
+    problem, status = None, 1
     with metered(source.bytes_total, task.state.rows) as meter:
         try:
             task.run(reader, meter)
         except BadRow as error:
-            _print_summary(task, meter)
-            fail(f"{error}; nothing of its chunk was appended")
+            problem = f"{error}; nothing of its chunk was appended"
         except (BadFile, ServerProblem) as error:
-            _print_summary(task, meter)
-            fail(str(error))
+            problem = str(error)
+        except KeyboardInterrupt:
+            problem, status = _interrupted(task, state_file), INTERRUPTED
     _print_summary(task, meter)
+    if problem is not None:
+        typer.echo(f"tailrace: {problem}", err=True)
+        raise typer.Exit(status)
+
+
+def _interrupted(task: Import, state_file: StateFile[ImportState] | None) -> str:
+    if not task.has_progress:
+        return "interrupted; nothing was appended"
+    if state_file is None:
+        return "interrupted; standard input cannot be continued without --state"
+    return f"interrupted, continue with --resume; the progress is in {state_file.path}"
 
 
 def _print_summary(task: Import, meter: Meter) -> None:

@@ -19,6 +19,7 @@ from tailrace.app.cli.migrate.begun import Begun, default_path
 from tailrace.app.cli.migrate.port import CannotMigrate, Place
 from tailrace.app.cli.migrate.progress import metered
 from tailrace.app.cli.migrate.reporting import (
+    compared,
     print_comparison,
     print_conflicts,
     print_losses,
@@ -119,8 +120,9 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
     ends = shown_address(source), shown_address(target)
     rules = Rules([key.encode() for key in keys or ["*"]], replace, accept_losses, retry_for)
     is_reading = dry_run or verify_only
+    path = state or default_path(*ends)
     try:
-        begun = Begun(state or default_path(*ends), *ends)
+        begun = Begun(path, *ends)
         with (
             opened(source, from_secret) as reading,
             opened(target, to_secret, is_target=True, for_writing=not is_reading) as writing,
@@ -139,7 +141,7 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
     except CannotMigrate as error:
         fail(str(error))
     except KeyboardInterrupt:
-        typer.echo("tailrace: stopped; the same command continues", err=True)
+        typer.echo(f"tailrace: interrupted, the same command continues; the progress is in {path}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -172,7 +174,7 @@ def _copy(task: Migration, streams: Sequence[Surveyed], *, follow: bool, until_q
     wanted = [each for each in streams if not each.is_left_out]
     with metered("Copying", sum(each.facts.length for each in wanted)) as meter:
         task.copy(wanted, meter, complete=not follow)
-        typer.echo(f"copied {meter.summary}")
+    typer.echo(f"copied {meter.summary}")
     if follow:
         _follow(task, until_quiet_s)
     _compare(task, task.copied_keys)
@@ -187,14 +189,15 @@ def _follow(task: Migration, until_quiet_s: float | None) -> None:
             typer.echo(f"following; stop producers and consumers, then press Ctrl-C{end}")
             task.follow(meter, stop, until_quiet_s)
         task.finish(meter)
-        typer.echo(f"followed {meter.summary}")
+    typer.echo(f"followed {meter.summary}")
 
 
 def _compare(task: Migration, keys: Sequence[bytes]) -> None:
     """Compare the streams. Exits with status 1 if they differ."""
     with metered("Comparing", 0) as meter:
-        is_equal = print_comparison(task.verify(keys, meter), meter)
-    if not is_equal:
+        result = compared(task.verify(keys, meter))
+    print_comparison(result, meter)
+    if result.total:
         raise typer.Exit(1)
 
 

@@ -24,6 +24,9 @@ def restore(
     D must not exist or must be empty: the command never overwrites data. D
     appears only when it is complete and verified. The backup is not changed.
 
+    Exit status: 0; 1 if the data is damaged or D cannot be written; 2 for
+    wrong arguments; 130 after Ctrl-C.
+
     [bold]Example[/bold]
 
       tailrace restore /backups/data-monday data

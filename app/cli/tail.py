@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import select
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Annotated, Final
 
@@ -18,6 +17,7 @@ from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.following.entries import Line, Written, as_json, as_text, from_template
 from tailrace.app.cli.following.follow import Follower, GroupMember, acknowledge
 from tailrace.app.cli.following.moments import first_id
+from tailrace.app.cli.following.printing import print_lines
 from tailrace.app.cli.following.reading import (
     Wanted,
     is_pattern,
@@ -136,12 +136,12 @@ def tail(  # noqa: PLR0913 - one parameter an option
             _as_consumer(server, keys, reader, wanted, written, follow=follow)
             return
         positions = dict.fromkeys(keys, position_before(wanted))
-        positions |= _print(stored_entries(server, keys, wanted), written)
+        positions |= print_lines(stored_entries(server, keys, wanted), written)
         if follow:
             find_more = partial(_keys, server, names) if any(map(is_pattern, names)) else None
             follower = Follower(server, positions, None, find_more, _notice, wanted.parameters)
             for lines in follower.entries():
-                _print(lines, written)
+                print_lines(lines, written)
 
 
 def _wanted(last: int | None, from_: str | None, condition: str | None) -> Wanted:
@@ -191,26 +191,6 @@ def _written(form: str | None, *, as_json_lines: bool, with_key: bool) -> Writte
     return partial(as_text, with_key=with_key, colour=colour)
 
 
-def _print(lines: Iterable[Line], written: Written) -> dict[bytes, str]:
-    """Print the entries; return the last printed id of each stream."""
-    _check_reader()
-    last_ids = {}
-    for line in lines:
-        sys.stdout.buffer.write(written(line).encode("utf-8", "surrogateescape") + b"\n")
-        last_ids[line.key] = line.id
-    sys.stdout.buffer.flush()
-    return last_ids
-
-
-def _check_reader() -> None:
-    """Raise `BrokenPipeError` if the reader of our output has exited. Without new output, no write would
-    detect that."""
-    poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)
-    if any(what & select.POLLERR for _, what in poll.poll(0)):
-        raise BrokenPipeError
-
-
 def _notice(sentence: str) -> None:
     typer.echo(f"tailrace: {sentence}", err=True)
 
@@ -234,7 +214,7 @@ def _as_consumer(
     else:
         batches = _once(server, keys, reader, wanted.most or LAST_DEFAULT)
     for lines in batches:
-        _print(lines, written)
+        print_lines(lines, written)
 
 
 def _once(server: Server, keys: Sequence[bytes], reader: GroupMember, most: int) -> Iterator[list[Line]]:

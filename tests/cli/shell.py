@@ -5,14 +5,17 @@ It owns the processes that it starts, and ends each by its id.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import termios
 import time
 from collections.abc import Mapping, Sequence
@@ -24,6 +27,8 @@ from tests.support.server_process import COLOURS_OUTPUT, TAILRACE
 
 WITHIN_S: Final = 60
 TERMINAL_SIZE: Final = (40, 160)
+_HOME: Final = Path(tempfile.mkdtemp(prefix="tailrace-cli-"))
+atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 _CONTROL: Final = re.compile(rb"\x1b(?:\[[0-9;?]*[a-zA-Z]|[()][A-Z0-9])")
 _ASKS_FOR_CURSOR: Final = b"\x1b[6n"
 _CURSOR: Final = b"\x1b[1;1R"
@@ -36,6 +41,8 @@ def environment(**extra: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("TAILRACE_") and name not in COLOURS_OUTPUT
     }
+    # The contexts and the history of the user who runs the tests do not count.
+    kept |= {"XDG_CONFIG_HOME": str(_HOME), "XDG_STATE_HOME": str(_HOME)}
     return {**kept, "COLUMNS": "200", "TAILRACE_COMPLETION_TIMEOUT_S": str(WITHIN_S), **extra}
 
 

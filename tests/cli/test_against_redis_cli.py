@@ -76,18 +76,32 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
 
 
 def _theirs(redis_cli: str, server: RedisServer, option: str, lines: bytes) -> bytes:
-    command = [redis_cli, "-s", str(server._path), option]
+    command = [redis_cli, "-s", str(server._path), *option.split()]
     return subprocess.run(command, input=lines, capture_output=True, check=True, timeout=60).stdout
 
 
 def _ours(server: ServerProcess, option: str, lines: bytes) -> bytes:
-    return shell(server.base_url, "cli", option, stdin=lines).stdout
+    return shell(server.base_url, "cli", *option.split(), stdin=lines).stdout
 
 
 @pytest.mark.parametrize("option", ["--no-raw", "--raw"])
 @pytest.mark.parametrize("lines", [LINES, MANY], ids=["all kinds of replies", "a long list"])
 def test_replies_are_printed_as_redis_cli_prints_them(both: Both, option: str, lines: bytes) -> None:
     theirs, ours = both(option, lines)
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ("--no-raw -r 3 -i 0.01 PING", b""),
+        ("--raw -x ECHO", b"two\nlines\n"),
+        ("--no-raw", b"2 PING\n2 ECHO 3\nECHO 2\n3\n"),
+        ("--no-raw 2 PING", b""),
+    ],
+)
+def test_repetitions_and_standard_input_are_as_in_redis_cli(both: Both, options: str, lines: bytes) -> None:
+    theirs, ours = both(options, lines)
     assert ours == theirs
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tailrace.app import __version__
-from tailrace.app.cli.redis.syntax import USAGES, hint
+from tailrace.app.cli.redis.syntax import USAGES
 from tailrace.core.command_table import SYNTAXES
 from tests.cli.shell import environment, shell
 from tests.support.server_process import running_server
@@ -110,20 +110,3 @@ def test_help_has_examples_and_the_exit_status(command: str) -> None:
 def test_every_command_of_the_grammar_has_a_usage() -> None:
     known = {name.replace("|", " ").upper() for name in SYNTAXES}
     assert set(USAGES) == known | {"MULTI", "EXEC", "DISCARD"}
-
-
-@pytest.mark.parametrize(
-    ("line", "still"),
-    [
-        ("XLEN", "key"),
-        ("xlen s", ""),
-        ("XGROUP", "CREATE|SETID|DESTROY|CREATECONSUMER|DELCONSUMER|HELP"),
-        ("XRANGE s - +", "[COUNT count]"),
-        ("XRANGE s - + COUNT", ""),
-        ("XPENDING s", "group [[IDLE min-idle-ms] start end count [consumer]]"),
-        ("XREAD COUNT 1 STREAMS", "key [key ...] id [id ...]"),
-        ("NOSUCH", ""),
-    ],
-)
-def test_a_hint_shows_what_is_still_to_be_written(line: str, still: str) -> None:
-    assert hint(line.split()) == still

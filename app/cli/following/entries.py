@@ -59,6 +59,13 @@ def as_text(line: Line, *, with_key: bool, colour: bool) -> str:
     return f"{_DIM}{_time(line.id)}{_PLAIN}  {key}{_CYAN}{line.id}{_PLAIN}  {shown or _fields(line)}"
 
 
+def as_cells(line: Line) -> str:
+    """Return the id and each field as `NAME=VALUE`, separated by tabs."""
+    if line.entry.get("deleted"):
+        return f"{line.id}\t{_fields(line)}"
+    return "\t".join([line.id, *(f"{_text(name)}={_text(value)}" for name, value in line.pairs)])
+
+
 def as_json(line: Line, *, with_key: bool) -> str:
     """Return the entry in the server's JSON form, with its `key` if `with_key`."""
     key = {"key": line.key.decode("utf-8", "backslashreplace")} if with_key else {}

@@ -31,10 +31,8 @@ def first_id(text: str, now_ms: int) -> StreamId:
         return ZERO_ID
     if (ago := _AGO.fullmatch(text)) is not None:
         return max(0, now_ms - int(ago[1]) * _UNIT_MS[ago[2]]) << SEQ_BITS
-    try:
+    if is_id(text):
         return parse_id(text.encode())
-    except StreamError:
-        pass
     try:
         begin = int(datetime.fromisoformat(text).timestamp() * 1000) << SEQ_BITS
     except (ValueError, OverflowError, OSError):
@@ -42,3 +40,12 @@ def first_id(text: str, now_ms: int) -> StreamId:
     if not ZERO_ID <= begin <= MAX_ID:
         raise ValueError(f"{text!r} is before 1970-01-01: ids have no earlier times")
     return begin
+
+
+def is_id(text: str) -> bool:
+    """Return whether `text` is an entry id, complete or only its milliseconds."""
+    try:
+        parse_id(text.encode())
+    except StreamError:
+        return False
+    return True

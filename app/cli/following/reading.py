@@ -76,7 +76,7 @@ def _last(server: Server, key: bytes, start: str, most: int, wanted: Wanted) -> 
     while end is not None and len(found) < most:
         count = min(most - len(found), PAGE_ENTRIES_MAX)
         bounds = [("order", "desc"), ("start", start), ("end", end), ("count", str(count))]
-        page = _page(server, key, bounds + wanted.parameters)
+        page = page_of(server, key, bounds + wanted.parameters)
         found += [Line(key, entry) for entry in page["entries"]]
         end = None if page["next"] is None else f"({page['next']}"
     return found[::-1]
@@ -86,13 +86,14 @@ def _all_from(server: Server, key: bytes, start: str, wanted: Wanted) -> Iterato
     position: str | None = start
     while position is not None:
         bounds = [("start", position), ("count", str(PAGE_ENTRIES))]
-        page = _page(server, key, bounds + wanted.parameters)
+        page = page_of(server, key, bounds + wanted.parameters)
         for entry in page["entries"]:
             yield Line(key, entry)
         position = None if page["next"] is None else f"({page['next']}"
 
 
-def _page(server: Server, key: bytes, parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def page_of(server: Server, key: bytes, parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Request one page of entries."""
     page: dict[str, Any] = server.request("GET", stream_path(key, "/entries"), parameters=parameters).json()
     return page
 

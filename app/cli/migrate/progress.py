@@ -15,12 +15,15 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-_COLUMNS: Final = (
-    TextColumn("{task.description}"),
+_PHASE: Final = TextColumn("{task.description}")
+_RATE: Final = TextColumn("{task.fields[rate]:,.0f} entries/s")
+_COUNT: Final = TextColumn("{task.completed:,} entries")
+_WITH_TOTAL: Final = (
+    _PHASE,
     BarColumn(),
     MofNCompleteColumn(),
     TextColumn("entries"),
-    TextColumn("{task.fields[rate]:,.0f} entries/s"),
+    _RATE,
     TimeRemainingColumn(),
 )
 
@@ -59,7 +62,8 @@ class Meter:
 
 @contextmanager
 def metered(phase: str, total: int) -> Iterator[Meter]:
-    """Show a meter for the duration of the context."""
+    """Show a meter for the duration of the context. Without a total (0) it has no bar."""
+    columns = _WITH_TOTAL if total else (_PHASE, _COUNT, _RATE)
     console = Console(stderr=True)
-    with Progress(*_COLUMNS, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        yield Meter(progress, phase, total)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        yield Meter(progress, phase, max(total, 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import typer
 
@@ -72,22 +72,32 @@ def _settings(place: Place) -> dict[bytes, bytes]:
     return {} if isinstance(reply, Refusal) else cast("dict[bytes, bytes]", as_map(reply))
 
 
-def print_comparison(differences: Iterable[tuple[bytes, str]], meter: Meter) -> bool:
-    """Print the differences, at most the first, and the totals; return whether both places are equal."""
+class Compared(NamedTuple):
+    """The result of a comparison: the first differences, and how many there are."""
+
+    first: Sequence[tuple[bytes, str]]
+    total: int
+
+
+def compared(differences: Iterable[tuple[bytes, str]]) -> Compared:
+    """Compare to the end. O(entries)."""
     found = iter(differences)
-    count = 0
-    for key, difference in islice(found, DIFFERENCES_SHOWN):
+    first = list(islice(found, DIFFERENCES_SHOWN))
+    return Compared(first, len(first) + sum(1 for _ in found))
+
+
+def print_comparison(result: Compared, meter: Meter) -> None:
+    """Print the first differences and the totals."""
+    for key, difference in result.first:
         typer.echo(f"tailrace: {text(key)}: {difference}", err=True)
-        count += 1
-    count += sum(1 for _ in found)
-    compared = (
+    count = result.total
+    parts = (
         _counted(meter.streams, "stream"),
         f"{meter.entries:,} entries",
         _counted(meter.groups, "group"),
         f"{meter.pending:,} pending entries",
     )
-    typer.echo(f"compared {', '.join(compared)}: {_counted(count, 'difference') if count else 'equal'}")
-    return not count
+    typer.echo(f"compared {', '.join(parts)}: {_counted(count, 'difference') if count else 'equal'}")
 
 
 def _counted(count: int, name: str) -> str:

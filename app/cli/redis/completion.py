@@ -6,16 +6,19 @@ If the server does not respond within `timeout_s`, completion offers no keys: ty
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text.utils import fragment_list_to_text
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+from prompt_toolkit.utils import get_cwidth
 
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.redis import syntax
+from tailrace.app.cli.redis.hints import fitting, hint
 from tailrace.app.cli.redis.keys import matching_keys, timeout_s
 from tailrace.app.cli.redis.quoting import Unbalanced, quoted, split_words
 
@@ -97,15 +100,27 @@ def _spelt(choice: str, begun: str) -> str:
 
 
 class Hints(Processor):
-    """Shows the remaining arguments after the cursor in grey. The hint is not part of the line."""
+    """Shows the remaining arguments after the cursor in grey. The hint is not part of the line.
+
+    `label_width` returns the width of the text before the line.
+    """
+
+    def __init__(self, label_width: Callable[[], int]) -> None:
+        self._label_width = label_width
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
-        """Return the line with its hint."""
+        """Return the line with its hint. A finished line has none: the hint would stay on the screen."""
         document, fragments = transformation_input.document, transformation_input.fragments
         is_last = transformation_input.lineno == document.line_count - 1
         words = typed_words(document.text)
-        if not is_last or not words or not document.is_cursor_at_the_end:
+        if get_app().is_done or not is_last or not words or not document.is_cursor_at_the_end:
             return Transformation(fragments)
-        hint = syntax.hint(words)
-        gap = "" if fragment_list_to_text(fragments).endswith(" ") else " "
-        return Transformation([*fragments, ("class:hint", f"{gap}{hint}")] if hint else fragments)
+        line = fragment_list_to_text(fragments)
+        gap = "" if line.endswith(" ") else " "
+        text = fitting(hint(words), self._room(line + gap))
+        return Transformation([*fragments, ("class:hint", f"{gap}{text}")] if text else fragments)
+
+    def _room(self, line: str) -> int:
+        """Return how many columns are free after the line; the last one is for the cursor."""
+        columns = get_app().output.get_size().columns
+        return columns - (self._label_width() + get_cwidth(line)) % columns - 1

@@ -11,7 +11,7 @@ from typing import Final
 
 import typer
 
-from tailrace.app.cli.redis.printing import Form, written
+from tailrace.app.cli.redis.printing import PLAIN, RED, Form, written
 from tailrace.app.cli.redis.replies import Words
 from tailrace.app.cli.redis.session import Session
 
@@ -31,6 +31,10 @@ class Printer:
         reply = session.execute(words)
         sys.stdout.buffer.write(written(reply, self._form, words, colour=self._colour))
         sys.stdout.buffer.flush()
+
+    def print_error(self, line: str) -> None:
+        """Print one line, in red if replies have colours."""
+        typer.echo(f"{RED}{line}{PLAIN}" if self._colour else line)
 
     def timed(self, session: Session, words: Words) -> None:
         """Run one command, print its reply, and print its duration if that is at least `SLOW_S`."""

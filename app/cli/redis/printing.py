@@ -15,8 +15,8 @@ import msgspec
 from tailrace.app.cli.redis.quoting import quoted
 from tailrace.app.cli.redis.replies import Failure, Reply, SimpleString, Words
 
-_RED: Final = "\x1b[31m"
-_PLAIN: Final = "\x1b[0m"
+RED: Final = "\x1b[31m"
+PLAIN: Final = "\x1b[0m"
 
 
 class Form(Enum):
@@ -68,7 +68,7 @@ def _scalar(reply: int | bytes | SimpleString | Failure | None, *, colour: bool)
         return "(nil)"
     if isinstance(reply, Failure):
         text = f"(error) {reply.line}"
-        return f"{_RED}{text}{_PLAIN}" if colour else text
+        return f"{RED}{text}{PLAIN}" if colour else text
     if isinstance(reply, bytes):
         return quoted(reply)
     return f"(integer) {reply}" if isinstance(reply, int) else reply

@@ -7,25 +7,26 @@ Ctrl-D, `quit` and `exit` end it. The history file is readable only by its owner
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import typer
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.formatted_text.utils import fragment_list_width
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.shortcuts import clear
 from prompt_toolkit.styles import Style
 
 from tailrace.app.cli.client.http_client import ServerProblem
-from tailrace.app.cli.redis.completion import CommandCompleter, Hints, KeyFinder, typed_words
+from tailrace.app.cli.redis.completion import CommandCompleter, Hints, KeyFinder
+from tailrace.app.cli.redis.lines import BadCount, run_line
 from tailrace.app.cli.redis.printer import Printer
 from tailrace.app.cli.redis.quoting import Unbalanced, split_words
 from tailrace.app.cli.redis.session import Session
-from tailrace.app.cli.redis.syntax import help_text
 
 _STYLE: Final = Style.from_dict({"hint": "ansibrightblack", "transaction": "ansiyellow"})
+_CLEAR: Final = "clear"
 _ENDINGS: Final = frozenset({"quit", "exit"})
 _WITH_PASSWORDS: Final = frozenset({"auth", "hello"})
 
@@ -54,14 +55,14 @@ class _History(FileHistory):
         super().store_string(string)
 
 
-def converse(session: Session, printer: Printer) -> None:
-    """Read and run lines until the user ends the prompt."""
+def converse(session: Session, printer: Printer, interval_s: float) -> None:
+    """Read and run lines until the user ends the prompt. `interval_s`: the pause between repetitions."""
     prompt: PromptSession[str] = PromptSession(
         history=_History(history_file(), session.server.token),
         completer=CommandCompleter(KeyFinder(session.server)),
         complete_while_typing=False,
         complete_in_thread=True,
-        input_processors=[Hints()],
+        input_processors=[Hints(lambda: fragment_list_width(_label(session)))],
         style=_STYLE,
     )
     while True:
@@ -73,7 +74,7 @@ def converse(session: Session, printer: Printer) -> None:
             return
         if line.strip().lower() in _ENDINGS:
             return
-        _run_line(line, session, printer)
+        _run_line(line, session, printer, interval_s)
 
 
 def _label(session: Session) -> FormattedText:
@@ -81,30 +82,17 @@ def _label(session: Session) -> FormattedText:
     return FormattedText([("", session.server.address), *transaction, ("", "> ")])
 
 
-def _run_line(line: str, session: Session, printer: Printer) -> None:
-    words = typed_words(line)
-    if words and words[0].lower() in _OWN_COMMANDS:
-        _OWN_COMMANDS[words[0].lower()](words[1:])
+def _run_line(line: str, session: Session, printer: Printer, interval_s: float) -> None:
+    if line.strip().lower() == _CLEAR:
+        clear()
         return
     try:
-        if split := split_words(line.encode("utf-8", "surrogateescape")):
-            printer.timed(session, split)
-    except Unbalanced as error:
+        if words := split_words(line.encode("utf-8", "surrogateescape")):
+            run_line(words, session, printer, interval_s=interval_s, is_timed=True)
+    except (Unbalanced, BadCount) as error:
         typer.echo(str(error))
     except ServerProblem as error:
-        typer.secho(f"(error) {error}", fg="red")
+        printer.print_error(f"(error) {error}")
     except KeyboardInterrupt:
         # Cancelling the request closes its connection; the server then cancels the waiting read.
         typer.echo("^C")
-
-
-def _help(words: list[str]) -> None:
-    typer.echo(help_text(words), nl=False)
-
-
-def _clear(words: list[str]) -> None:
-    del words
-    clear()
-
-
-_OWN_COMMANDS: Final[dict[str, Callable[[list[str]], None]]] = {"help": _help, "?": _help, "clear": _clear}

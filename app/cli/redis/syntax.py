@@ -1,4 +1,4 @@
-"""The syntax of each command for the prompt: hints, completion words, and the text of `help`.
+"""The syntax of each command for the prompt: completion words, and the text of `help`.
 
 It owns the presentation. The syntax and the summaries come from `core.command_table`.
 """
@@ -75,36 +75,6 @@ def takes_key(typed: Typed) -> bool:
     if typed.usage.arguments.startswith("key [key"):
         return True
     return typed.usage.arguments.startswith("key") and not typed.arguments
-
-
-def hint(words: Sequence[str]) -> str:
-    """Return the arguments that may still follow `words`."""
-    typed = find(words)
-    if typed is None:
-        return "|".join(subcommands(words[0])) if len(words) == 1 else ""
-    parts, given = _parts(typed.usage.arguments), len(typed.arguments)
-    there = {word.upper() for word in typed.arguments}
-    for at, part in enumerate(parts):
-        if part in there and _KEYWORD.fullmatch(part):
-            # A typed keyword outside brackets: all parts before it are complete.
-            given = len(typed.arguments) - [word.upper() for word in typed.arguments].index(part) - 1
-            parts = parts[at + 1 :]
-            break
-    while given and parts and not parts[0].startswith("["):
-        parts, given = parts[1:], given - 1
-    return " ".join(part for part in parts if there.isdisjoint(_KEYWORD.findall(part)))
-
-
-def _parts(usage: str) -> list[str]:
-    """Split the usage at blanks outside brackets."""
-    parts, depth = [""], 0
-    for character in usage:
-        depth += {"[": 1, "]": -1}.get(character, 0)
-        if character == " " and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part for part in parts if part]
 
 
 def help_text(words: Sequence[str]) -> str:

@@ -1,19 +1,14 @@
 """`tailrace top`: the busiest streams, live.
 
-It owns the samples, the rates between two of them, and the screen. It asks for the groups of the shown
-streams only, so one screen costs a page of streams for each thousand and two requests for each shown group.
+It owns the samples, the rates between two of them, and the rows of the screen. It asks for the groups of the
+shown streams only: a screen costs a page of streams for each thousand, and two requests for each shown group.
 """
 
 from __future__ import annotations
 
-import select
-import sys
-import termios
 import time
-import tty
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -31,6 +26,10 @@ from tailrace.app.cli.streams.rows import (
     print_rows,
     table_of,
 )
+from tailrace.app.cli.streams.screen import follow_on_screen, has_screen
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 SHOWN: Final = 20
 
@@ -89,7 +88,7 @@ def top(
     """
     with connected(url, token, token_file) as server:
         before = _Sample(server, prefix)
-        if once or as_json or not sys.stdout.isatty() or not sys.stdin.isatty():
+        if once or as_json or not has_screen():
             time.sleep(interval_s)
             print_rows(_COLUMNS, _busiest(server, before, _Sample(server, prefix), shown), as_json=as_json)
         else:
@@ -146,40 +145,19 @@ def _oldest_ms(server: Server, key: bytes, group: Item) -> int | None:
     return page[0]["idle_ms"] if page else None
 
 
-# --- the screen ------------------------------------------------------------------------------------
-
-
 def _follow(server: Server, prefix: str, before: _Sample, shown: int, interval_s: float) -> None:
     # Importing rich takes longer than a request, and `--once` in a pipe does not need it.
     from rich.console import Group  # noqa: PLC0415
-    from rich.live import Live  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    with Live(screen=True, auto_refresh=False) as live, _keys() as pressed:
-        while True:
-            now = _Sample(server, prefix)
-            rows = _busiest(server, before, now, shown)
-            title = Text(
-                f"{server.address}  {len(now.streams)} streams  {time.strftime('%H:%M:%S')}  q: quit"
-            )
-            live.update(Group(title, table_of(_COLUMNS, rows)), refresh=True)
-            before = now
-            if "q" in pressed(interval_s):
-                return
+    samples = [before]
 
+    def screen() -> RenderableType:
+        samples.append(_Sample(server, prefix))
+        rows = _busiest(server, samples[-2], samples[-1], shown)
+        del samples[:-1]
+        count = len(samples[0].streams)
+        title = Text(f"{server.address}  {count} streams  {time.strftime('%H:%M:%S')}  q: quit")
+        return Group(title, table_of(_COLUMNS, rows))
 
-@contextmanager
-def _keys() -> Iterator[Any]:
-    """Yield a function that waits some seconds and returns the keys that were pressed meanwhile."""
-    saved = termios.tcgetattr(sys.stdin)
-    tty.setcbreak(sys.stdin)
-
-    def pressed(within_s: float) -> str:
-        if not select.select([sys.stdin], [], [], within_s)[0]:
-            return ""
-        return sys.stdin.read(1)
-
-    try:
-        yield pressed
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, saved)
+    follow_on_screen(screen, interval_s)

@@ -121,8 +121,15 @@ class Import:
         """Wait for the chunk that is being sent, then store the progress."""
         if self._in_flight is None:
             return
-        (chunk, appended), self._in_flight = self._in_flight, None
-        appended.result()
+        chunk, appended = self._in_flight
+        try:
+            appended.result()
+        except KeyboardInterrupt:
+            # The chunk is still being sent: it is settled when the import ends.
+            raise
+        except BaseException:
+            self._in_flight = None
+            raise
         self.state = replace(
             self.state,
             chunks=self.state.chunks + 1,
@@ -130,6 +137,7 @@ class Import:
             position=chunk.end,
             is_finished=False,
         )
+        self._in_flight = None
         self._save()
         meter.add(chunk.rows, len(chunk.body), chunk.bytes_read)
 
@@ -139,8 +147,13 @@ class Import:
 
     def _forget_unused_state(self) -> None:
         """Delete the state if no chunk can have been appended: there is no progress to continue."""
-        if self._state_file is not None and not self.state.chunks and not self._may_be_appended:
+        if self._state_file is not None and not self.has_progress:
             self._state_file.forget()
+
+    @property
+    def has_progress(self) -> bool:
+        """Return whether a chunk was appended, or may have been."""
+        return bool(self.state.chunks) or self._may_be_appended or self._in_flight is not None
 
     # --- sending -----------------------------------------------------------------------------------
 

@@ -24,22 +24,28 @@ from rich.progress import (
 
 
 class Meter:
-    """Counts the rows and bytes of this run and shows them."""
+    """Counts the rows and bytes of this run and shows them. `counts_rows`: the bar counts rows, not bytes."""
 
-    def __init__(self, progress: Progress, bytes_total: int | None, rows_before: int) -> None:
+    def __init__(self, progress: Progress, total: int, rows_before: int, *, counts_rows: bool) -> None:
         self._progress = progress
-        self._task = progress.add_task("", total=bytes_total, rows=rows_before, rate=0)
+        self._counts_rows = counts_rows
+        done = rows_before if counts_rows else 0
+        self._task = progress.add_task("", total=total, completed=done, rows=rows_before, rate=0)
         self._began_s = time.monotonic()
         self._rows_before = rows_before
         self.rows = 0
         self.bytes = 0
 
     def add(self, rows: int, size: int, bytes_done: int) -> None:
-        """Add `rows` rows of `size` bytes, and set the bar to `bytes_done` bytes."""
+        """Add `rows` rows of `size` bytes. `bytes_done`: how far the file has been read."""
         self.rows += rows
         self.bytes += size
+        rows_done = self._rows_before + self.rows
         self._progress.update(
-            self._task, completed=bytes_done, rows=self._rows_before + self.rows, rate=self._per_s(self.rows)
+            self._task,
+            completed=rows_done if self._counts_rows else bytes_done,
+            rows=rows_done,
+            rate=self._per_s(self.rows),
         )
 
     def _per_s(self, count: int) -> float:
@@ -55,19 +61,25 @@ class Meter:
         )
 
 
-_COLUMNS: Final = (
-    BarColumn(),
-    DownloadColumn(),
+_COUNTS: Final = (
     TextColumn("{task.fields[rows]:,} rows"),
     TextColumn("{task.fields[rate]:,.0f} rows/s"),
-    TransferSpeedColumn(),
-    TimeRemainingColumn(),
 )
+_OF_BYTES: Final = (BarColumn(), DownloadColumn(), *_COUNTS, TransferSpeedColumn(), TimeRemainingColumn())
+_OF_ROWS: Final = (BarColumn(), *_COUNTS, TimeRemainingColumn())
 
 
 @contextmanager
-def metered(bytes_total: int | None, rows_before: int = 0) -> Iterator[Meter]:
-    """Show a meter for the duration of the context. `bytes_total` None: the total is unknown."""
+def metered(
+    bytes_total: int | None, rows_before: int = 0, *, rows_total: int | None = None
+) -> Iterator[Meter]:
+    """Show a meter for the duration of the context. Without a total it has no bar.
+
+    Print a summary after the context: within it, the meter owns the last line of the terminal.
+    """
+    columns = _OF_BYTES if bytes_total is not None else _OF_ROWS if rows_total is not None else _COUNTS
+    total = bytes_total if bytes_total is not None else rows_total
     console = Console(stderr=True)
-    with Progress(*_COLUMNS, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        yield Meter(progress, bytes_total, rows_before)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        # A bar with a total of 0 would be full from the start.
+        yield Meter(progress, max(total or 0, 1), rows_before, counts_rows=bytes_total is None)

@@ -1,0 +1,28 @@
+"""The recordings on the page of the command line are what the commands print on a terminal today."""
+
+from __future__ import annotations
+
+import re
+
+import typer
+
+from tailrace.app.cli import application
+from tests.support.pages import text_of
+from tests.support.recordings import PAGE, SCENES, comparable, on_page, recorded
+
+
+def test_every_recording_on_the_page_is_what_a_terminal_shows() -> None:
+    for scene, text in recorded():
+        assert comparable(scene, text) == comparable(scene, on_page(scene.name)), scene.name
+
+
+def test_every_command_is_recorded() -> None:
+    recordings = "\n".join(on_page(scene.name) for scene in SCENES)
+    commands = typer.main.get_group(application).commands
+    patterns = {name: rf"^\$ .*tailrace {name}\b" for name in commands}
+    assert not [name for name, each in patterns.items() if not re.search(each, recordings, re.MULTILINE)]
+
+
+def test_the_page_has_no_recording_that_is_not_made() -> None:
+    names = re.findall(r"<!-- recording: (\S+) -->", text_of(PAGE))
+    assert sorted(names) == sorted(scene.name for scene in SCENES)
