@@ -71,7 +71,7 @@ def test_a_reader_can_paste_the_pages_one_after_another_into_one_server(tmp_path
 @pytest.mark.parametrize("page", PYTHON)
 def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
-        check_programs(text_of(page), server.base_url)
+        check_programs(text_of(page), server.base_url, directory=tmp_path)
 
 
 @pytest.mark.parametrize("page", ON_A_CLUSTER)
