@@ -62,6 +62,7 @@ check: $(DEV) ## Check lint rules, formatting, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	cd examples/orders && ../../$(BIN)/mypy
 	$(BIN)/lint-imports
 
 .PHONY: dist

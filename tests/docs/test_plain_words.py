@@ -26,6 +26,7 @@ SOURCES: Final = {
         "app",
         "tailrace/library",
         "tailrace/testing",
+        "examples",
         "spark_client",
         "openapi/python/tailrace_client",
         "bench",
