@@ -21,6 +21,7 @@ RUN_IN: Final = {
     ("docs/start.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/websocket.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/security.md", "js"): "tests/docs/test_browser_code.py",
+    ("docs/go.md", "go"): "tests/third_party/test_generated_clients.py",
     ("docs/java.md", "java"): "tests/third_party/test_java_http_client.py",
     ("docs/consuming.md", "javascript"): "tests/docs/test_browser_code.py",
     ("docs/consuming.md", "python"): "tests/contract/test_consuming_page.py",
