@@ -22,6 +22,8 @@ RUN_IN: Final = {
     ("docs/websocket.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/security.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/go.md", "go"): "tests/third_party/test_generated_clients.py",
+    ("docs/rust.md", "rust"): "tests/third_party/test_rust_page.py",
+    ("docs/rust.md", "toml"): "tests/third_party/test_rust_page.py",
     ("docs/java.md", "java"): "tests/third_party/test_java_http_client.py",
     ("docs/consuming.md", "javascript"): "tests/docs/test_browser_code.py",
     ("docs/consuming.md", "python"): "tests/contract/test_consuming_page.py",
