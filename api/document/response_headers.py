@@ -45,7 +45,6 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     ),
     "Accept": _header("The media type that the operation accepts.", "application/json"),
     "Accept-Encoding": _header("The encodings of a body that the operation accepts.", "gzip, zstd"),
-    "X-Accel-Buffering": _header("`no`: proxies must pass events on at once.", "no"),
     "Cache-Control": _header("`no-store`: the response is for this client only.", "no-store"),
 }
 """The headers of the components, by name."""
@@ -55,9 +54,6 @@ _RETRY_STATUSES: Final = frozenset({"429", "503"})
 _CHALLENGE_STATUSES: Final = frozenset({"401", "403"})
 _KEYED: Final = frozenset({"xadd", "xadd_batch", "import_entries"})
 _NOT_STORED: Final = frozenset({"create_ticket", "show_access", "tail", "tail_streams"})
-
-
-_TAILS: Final = frozenset({"tail", "tail_streams"})
 
 
 def add_response_headers(operation: dict[str, Any]) -> None:
@@ -84,5 +80,3 @@ def _names(operation: str, status: str, *, takes_prefer: bool) -> Iterator[str]:
         yield "Preference-Applied"
     if status == "200" and operation in _NOT_STORED:
         yield "Cache-Control"
-    if status == "200" and operation in _TAILS:
-        yield "X-Accel-Buffering"

@@ -21,9 +21,10 @@ PROBLEM_MEDIA_TYPE = "application/problem+json"
 UNDOCUMENTED_HEADERS = {
     *("allow", "connection", "content-length", "content-type", "date", "vary"),
     *("content-security-policy", "cross-origin-opener-policy", "referrer-policy"),
-    *("x-content-type-options", "x-frame-options"),
+    *("x-accel-buffering", "x-content-type-options", "x-frame-options"),
 }
-"""Headers of HTTP itself, which OpenAPI documents elsewhere or not at all, and headers for browsers."""
+"""Headers of HTTP itself, which OpenAPI documents elsewhere or not at all, and headers for browsers and
+proxies."""
 
 
 class ExampleRequest(NamedTuple):
