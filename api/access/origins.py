@@ -53,6 +53,8 @@ REQUEST_HEADERS: Final = (
 """The request headers that a page may send: all headers that the server uses."""
 
 ANSWER_HEADERS: Final = (
+    "Accept",
+    "Accept-Encoding",
     "Allow",
     "Idempotent-Replayed",
     "Location",

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.asyncapi import asyncapi_document
+from tailrace.api.document.response_headers import HEADERS, add_response_headers
 from tailrace.api.problems.examples import problem_examples
 from tailrace.api.problems.table import KINDS, PROBLEM_MEDIA_TYPE, ProblemCode
 from tailrace.api.schemas import DOCUMENTED_MODELS
@@ -130,7 +131,9 @@ def _document(app: FastAPI) -> dict[str, Any]:
     document["security"] = [{"bearer": []}, {}]
     for operation in _operations(document):
         _show_examples(operation, schemas)
+        add_response_headers(operation)
     document["components"]["responses"] = responses = _shared_problems(document)
+    document["components"]["headers"] = HEADERS
     document["components"]["examples"] = problem_examples(_codes_of(responses))
     return document
 

@@ -81,8 +81,12 @@ def _parameter(parameter: Json) -> Json:
 def _response(response: Json) -> Json:
     made = _with_content(response)
     if "headers" in response:
-        made["headers"] = {name: _with_schema(each) for name, each in response["headers"].items()}
+        made["headers"] = {name: _header(each) for name, each in response["headers"].items()}
     return made
+
+
+def _header(header: Json) -> Json:
+    return header if "$ref" in header else _with_schema(header)
 
 
 def _with_content(part: Json) -> Json:

@@ -7,7 +7,17 @@ never imports it.
 from __future__ import annotations
 
 from tailrace.testing.application import TestApplication, application
+from tailrace.testing.async_server import AsyncTestClock, AsyncTestServer, async_server
 from tailrace.testing.clock import TestClock
 from tailrace.testing.server import TestServer, server
 
-__all__ = ["TestApplication", "TestClock", "TestServer", "application", "server"]
+__all__ = [
+    "AsyncTestClock",
+    "AsyncTestServer",
+    "TestApplication",
+    "TestClock",
+    "TestServer",
+    "application",
+    "async_server",
+    "server",
+]

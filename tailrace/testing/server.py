@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
@@ -22,7 +24,7 @@ from tailrace.app.server import bind
 from tailrace.testing.parts import Parts
 
 if TYPE_CHECKING:
-    from tailrace_client import Tailrace
+    from tailrace_client import AsyncTailrace, Tailrace
 
 _HOST: Final = "127.0.0.1"
 
@@ -87,13 +89,16 @@ class TestServer:
 
         Raises `ImportError` if the Python SDK is not installed.
         """
-        try:
-            from tailrace_client import Tailrace  # noqa: PLC0415 - the server does not depend on the SDK
-        except ImportError as error:
-            raise ImportError(
-                "client() needs the Python SDK; install it: pip install tailrace-client"
-            ) from error
-        return Tailrace(self.url)
+        made: Tailrace = _sdk().Tailrace(self.url)
+        return made
+
+    def async_client(self) -> AsyncTailrace:
+        """Return a new client of this server for asyncio; use it in an `async with` statement.
+
+        Raises `ImportError` if the Python SDK is not installed.
+        """
+        made: AsyncTailrace = _sdk().AsyncTailrace(self.url)
+        return made
 
     def until_waiting(self, count: int = 1) -> None:
         """Return when at least `count` reads wait for entries: then move the clock or append an entry.
@@ -142,6 +147,14 @@ class TestServer:
         if not self._thread.is_alive():
             raise RuntimeError(f"the test server on {self.url} has stopped, so its clock cannot move")
         self._uvicorn.run_there(work)
+
+
+def _sdk() -> ModuleType:
+    """Return the Python SDK. The server does not depend on it."""
+    try:
+        return import_module("tailrace_client")
+    except ImportError as error:
+        raise ImportError("a client needs the Python SDK; install it: pip install tailrace-client") from error
 
 
 @contextmanager

@@ -21,6 +21,9 @@ RUN_IN: Final = {
     ("docs/start.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/websocket.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/security.md", "js"): "tests/docs/test_browser_code.py",
+    ("docs/go.md", "go"): "tests/third_party/test_generated_clients.py",
+    ("docs/rust.md", "rust"): "tests/third_party/test_rust_page.py",
+    ("docs/rust.md", "toml"): "tests/third_party/test_rust_page.py",
     ("docs/java.md", "java"): "tests/third_party/test_java_http_client.py",
     ("docs/consuming.md", "javascript"): "tests/docs/test_browser_code.py",
     ("docs/consuming.md", "python"): "tests/contract/test_consuming_page.py",
@@ -71,7 +74,7 @@ def test_a_reader_can_paste_the_pages_one_after_another_into_one_server(tmp_path
 @pytest.mark.parametrize("page", PYTHON)
 def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
-        check_programs(text_of(page), server.base_url)
+        check_programs(text_of(page), server.base_url, directory=tmp_path)
 
 
 @pytest.mark.parametrize("page", ON_A_CLUSTER)

@@ -20,7 +20,18 @@ from tests.support.pages import PAGES, ROOT, text_of
 
 SOURCES: Final = {
     str(path.relative_to(ROOT)): path
-    for folder in ("core", "api", "app", "spark_client", "openapi/python/tailrace_client", "bench", "tests")
+    for folder in (
+        "core",
+        "api",
+        "app",
+        "tailrace/library",
+        "tailrace/testing",
+        "examples",
+        "spark_client",
+        "openapi/python/tailrace_client",
+        "bench",
+        "tests",
+    )
     for path in sorted((ROOT / folder).rglob("*.py"))
     if "generated" not in path.parts
 }

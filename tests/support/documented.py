@@ -18,6 +18,14 @@ import jsonschema_rs
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
+UNDOCUMENTED_HEADERS = {
+    *("allow", "connection", "content-length", "content-type", "date", "vary"),
+    *("content-security-policy", "cross-origin-opener-policy", "referrer-policy"),
+    *("x-accel-buffering", "x-content-type-options", "x-frame-options"),
+}
+"""Headers of HTTP itself, which OpenAPI documents elsewhere or not at all, and headers for browsers and
+proxies."""
+
 
 class ExampleRequest(NamedTuple):
     """A request from the document. `content`: the body, or None."""
@@ -140,6 +148,10 @@ class Document:
         if operation is None or (response.status_code == 405 and request.method != operation.method):
             return
         assert str(response.status_code) in operation.responses, (operation.name, response.text)
+        documented = map(str.lower, operation.responses[str(response.status_code)].get("headers", {}))
+        sent = {name for name in response.headers if not name.startswith("access-control-")}
+        sent -= UNDOCUMENTED_HEADERS
+        assert sent <= set(documented), (operation.name, response.status_code, sent)
         if response.headers.get("content-type") == PROBLEM_MEDIA_TYPE and response.content:
             code = response.json()["code"]
             assert code in operation.codes(response.status_code), (operation.name, code)

@@ -11,7 +11,14 @@ _FENCED: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 PAGES: Final = {
     str(path.relative_to(ROOT)): path
-    for pattern in ("*.md", "docs/*.md", "openapi/*.md", "openapi/*/README.md", "spark_client/*.md")
+    for pattern in (
+        "*.md",
+        "docs/*.md",
+        "openapi/*.md",
+        "openapi/*/README.md",
+        "spark_client/*.md",
+        "examples/*/README.md",
+    )
     for path in sorted(ROOT.glob(pattern))
 }
 """Every page for readers, by its path."""

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 _BLOCK: Final = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
@@ -31,24 +32,35 @@ def blocks_of(markdown: str) -> list[Block]:
     return [Block(*found) for found in _BLOCK.findall(markdown)]
 
 
-def check_programs(markdown: str, base_url: str, replaced: Mapping[str, str] | None = None) -> None:
+def check_programs(
+    markdown: str,
+    base_url: str,
+    replaced: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> None:
     """Run all blocks in order: each must succeed and print the text that follows it.
 
     `replaced`: further texts of the page and their replacements, such as the address of another server.
+    `directory`: where the program runs; None: here.
     """
     blocks = blocks_of(markdown)
     program = "".join(f"{block.code}\nprint({_MARK!r}, end='')\n" for block in blocks)
     for text, other in (replaced or {}).items():
         program = program.replace(text, other)
-    printed = run_program(_ADDRESS.sub(base_url.removeprefix("http://"), program)).split(_MARK)
+    printed = run_program(_ADDRESS.sub(base_url.removeprefix("http://"), program), directory).split(_MARK)
     for block, said in zip(blocks, printed[:-1], strict=True):
         assert block.expected in ("", said), f"{block.code}\nprinted\n{said}"
 
 
-def run_program(program: str) -> str:
+def run_program(program: str, directory: Path | None = None) -> str:
     """Return the output of a program, which must succeed."""
     result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=_WITHIN_S, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN_S,
+        check=False,
+        cwd=directory,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout

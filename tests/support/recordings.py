@@ -189,6 +189,13 @@ SCENES: Final = (
     Scene(
         "export", _typed("tailrace export race:italy riders.ndjson", "cut -c 25- riders.ndjson"), varies=True
     ),
+    Scene(
+        "retention",
+        _typed(
+            "tailrace retention race:france --max-age 36500d --protect-unread | cut -c -60",
+            "tailrace retention race:france --remove",
+        ),
+    ),
     Scene("trim", _answered("tailrace trim race:france --max-length 1", "[y/N]", "y")),
     Scene("rm", _answered("tailrace rm race:italy", "[y/N]", "y")),
     Scene(

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import pytest
 
 from tests.support.typescript import node
@@ -54,3 +55,15 @@ def test_redocly_finds_nothing(document: str) -> None:
     said = ran(REDOCLY, "lint", "--extends", "recommended", str(ROOT / "openapi" / document))
     assert "Your API description is valid." in said
     assert "You have" not in said, said
+
+
+def test_the_parser_of_asyncapi_reads_the_document_with_all_its_operations() -> None:
+    file = ROOT / "openapi/asyncapi.json"
+    found, version, *operations = ran(
+        HERE / "asyncapi.mjs", str(file), str(PACKAGES.parent / "package.json")
+    ).splitlines()
+    # AsyncAPI 3.1 changes nothing that the document uses, and fewer tools read it.
+    assert found == "asyncapi-latest-version asyncapi"
+    assert version == "valid 3.0.0"
+    named = msgspec.json.decode(file.read_bytes())["operations"]
+    assert operations == [f"{name} true" for name in named]
