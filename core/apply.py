@@ -112,7 +112,10 @@ def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -
 
 
 def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
-    keyspace.streams[effect.key].idempotency.remember(effect)
+    stream = keyspace.streams[effect.key]
+    stream.idempotency.remember(effect)
+    if effect.epoch is None:
+        keyspace.deadlines.note(stream.serial, stream.idempotency.expires_ms(effect.ids[0]))
 
 
 def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
@@ -124,7 +127,9 @@ def _epoch_taken_over(keyspace: Keyspace, effect: EpochTakenOver) -> None:
 
 
 def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
-    keyspace.streams[effect.key].idempotency.expire(effect.before_ms)
+    stream = keyspace.streams[effect.key]
+    stream.idempotency.expire(effect.before_ms)
+    keyspace.note_deadline(stream)
 
 
 def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:

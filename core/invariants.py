@@ -32,9 +32,16 @@ def check(keyspace: Keyspace) -> None:
     for key, stream in keyspace.streams.items():
         try:
             check_stream(stream)
+            _check_deadline(keyspace, stream)
         except AssertionError as error:
             raise AssertionError(f"stream {key!r}: {error}") from error
     assert keyspace.cache.used_bytes <= keyspace.cache.max_bytes, "the cache is over its bound"
+
+
+def _check_deadline(keyspace: Keyspace, stream: Stream) -> None:
+    first_ms = stream.idempotency.deadline_ms()
+    deadline_ms = keyspace.deadlines.of(stream.serial)
+    assert first_ms is None or (deadline_ms is not None and deadline_ms <= first_ms), "a key expires unseen"
 
 
 def check_stream(stream: Stream) -> None:

@@ -12,6 +12,7 @@ from sortedcontainers import SortedDict
 
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
+from tailrace.core.idempotency.deadlines import Deadlines
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.limits import (
     IDMP_DURATION_S_DEFAULT,
@@ -60,6 +61,8 @@ class Keyspace:
         self.node_limits = self._node_limits()
         # The greatest serial ever used; 0 before the first stream.
         self.last_serial = 0
+        # When idempotency keys of which streams may expire. A hint that saves time, not stored.
+        self.deadlines = Deadlines()
         # The keys in the order of SCAN.
         self.scan_order = ScanOrder()
 
@@ -94,6 +97,7 @@ class Keyspace:
         """Delete the stream. O(log n): its memory is freed later (`core.garbage`)."""
         stream = self._take(key)
         del self.keys_by_serial[stream.serial]
+        self.deadlines.forget(stream.serial)
         self.garbage.add_stream(stream)
 
     def rename(self, key: bytes, new_key: bytes) -> None:
@@ -121,6 +125,7 @@ class Keyspace:
         self.sealing.clear()
         self.streams = SortedDict()
         self.keys_by_serial = {}
+        self.deadlines = Deadlines()
         self.scan_order = ScanOrder()
 
     def put(self, key: bytes, stream: Stream) -> None:
@@ -129,3 +134,11 @@ class Keyspace:
         self.keys_by_serial[stream.serial] = key
         self.last_serial = max(self.last_serial, stream.serial)
         self.scan_order.add(key)
+        self.note_deadline(stream)
+
+    def note_deadline(self, stream: Stream) -> None:
+        """File the stream under the time at which its first idempotency key expires, if it has one.
+        O(producers without an epoch)."""
+        deadline_ms = stream.idempotency.deadline_ms()
+        if deadline_ms is not None:
+            self.deadlines.note(stream.serial, deadline_ms)

@@ -11,6 +11,7 @@ never decides what a command does.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
@@ -33,6 +34,7 @@ from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGro
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.keyspace import Keyspace
+from tailrace.core.limits import EXPIRING_STREAMS_MAX
 from tailrace.core.replies import Reply
 
 
@@ -182,13 +184,25 @@ class EngineStore:
         return self._publisher.hand_over_later(receive, outcome.reply)
 
     def tick(self) -> None:
-        """Expire idempotency keys and check for a step of the system clock. Call it once a second."""
+        """Expire idempotency keys and check for a step of the system clock. Call it once a second.
+
+        Many streams with expired keys take several turns of the event loop.
+        """
         if self.is_ready:
-            self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
+            is_more = self._expire()
             self._readers.compare_clocks()
+            if is_more:
+                asyncio.get_running_loop().call_soon(self.tick)
+
+    def _expire(self) -> bool:
+        """Expire the keys of some streams. Return whether keys of other streams may have expired, too."""
+        outcome = self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
+        return outcome.reply == EXPIRING_STREAMS_MAX
 
     def serve_due(self) -> None:
         """Do what is due after both clocks were moved forward: expire keys, and retry and end waits."""
+        while self.is_ready and self._expire():
+            pass
         self.tick()
         self._readers.serve_due()
 
