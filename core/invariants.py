@@ -111,6 +111,8 @@ def check_group(group: Group) -> None:
     for name, consumer in group.consumers.items():
         assert name == consumer.name, f"consumer {name!r} is called {consumer.name!r}"
         _check_consumer(consumer, [value for value in sorted(owners) if owners[value] is consumer])
+        filed = [pending.scattered[value] is unit for value, unit in consumer.scattered.items()]
+        assert all(filed), f"consumer {name!r} has an entry under a wrong unit"
     _check_order(pending.order, [*pending.runs.values(), *_distinct(pending.scattered.values())])
 
 
@@ -150,7 +152,7 @@ def _check_run(key: int, run: Run) -> None:
 
 def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
-    assert consumer.scattered <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
+    assert consumer.scattered.keys() <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
     assert list(consumer.pending_ids()) == ids, f"consumer {consumer.name!r} has a wrong index"
 
 

@@ -8,9 +8,9 @@ decides which entries go.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import compress, islice
-from typing import Final
+from typing import Final, cast
 
 from sortedcontainers import SortedDict
 
@@ -18,14 +18,18 @@ from tailrace.core.pending.consumer import Consumer, IdRunT
 from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.sorted_view import SortedView
-from tailrace.core.pending.unit_table import UnitTable
+from tailrace.core.pending.unit_table import UnitTable, drop_keys
+from tailrace.core.pending.units import Unit
 from tailrace.core.stream_id import StreamId
 
 _IDS_PER_SPAN: Final = 64
 """Looking a span up in a run costs about as much as this many ids of a mask."""
 
 _SHARE: Final = 4
-"""Removing more than one in this many entries costs more than going through all of them."""
+"""Removing more than one in this many keys of a sorted table costs more than making it again."""
+
+_MOST: Final = 2
+"""The same for a table that is not sorted."""
 
 
 def without(runs: SortedDict[StreamId, IdRunT], keys: Collection[StreamId]) -> SortedDict[StreamId, IdRunT]:
@@ -94,20 +98,16 @@ class BulkRemoval(UnitTable):
 
     def drop_consumer(self, consumer: Consumer) -> None:
         """Remove all entries of `consumer`, which is used no more and keeps its own index. O(its units), and
-        O(m) in C; O(n) if it has a large share of the entries."""
+        O(m) in C; O(n) in C if it has most of the scattered entries."""
         runs, ids = consumer.runs, consumer.scattered
-        if consumer.pending_count * _SHARE > self.count:
-            self.order.discard_owned(consumer)
-        else:
-            self.order.discard_all(list(map(self.runs.__getitem__, runs)))
-            self.order.discard_all(dict.fromkeys(map(self.scattered.__getitem__, ids)))
+        self.order.discard_all(list(map(self.runs.__getitem__, runs)))
+        self.order.discard_all(dict.fromkeys(cast("Iterable[Unit]", ids.values())))
         self.runs = without(self.runs, runs)
-        if len(ids) * _SHARE > len(self.scattered):
+        if len(ids) * _MOST > len(self.scattered):
             kept = {value: unit for value, unit in self.scattered.items() if unit.consumer is not consumer}
             self.scattered, self.scattered_ids = kept, SortedView(kept)
         else:
-            for value in ids:
-                del self.scattered[value]
+            drop_keys(self.scattered, ids)
             self.scattered_ids.note(ids)
         self.count -= consumer.pending_count
         self._last_found = None
