@@ -78,6 +78,15 @@ class Consumer:
         gone.pending_count, self.pending_count = self.pending_count, 0
         return gone
 
+    def keep_outside(self, first: StreamId, last: StreamId) -> int:
+        """Forget the entries in singles and bunches from `first` to `last`; return how many. O(m)."""
+        before = len(self.scattered)
+        self.scattered = {value: unit for value, unit in self.scattered.items() if not first <= value <= last}
+        self.scattered_ids = SortedView(self.scattered)
+        gone = before - len(self.scattered)
+        self.pending_count -= gone
+        return gone
+
     def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Return the consumer's pending ids at or after `start`, rising. O(log n + m).
 
