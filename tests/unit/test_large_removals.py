@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from random import Random
-from typing import Final
+from types import FrameType
+from typing import Any, Final
 
 import pytest
 
@@ -89,24 +92,48 @@ def test_entries_beside_a_trim_are_found_without_sorting_all() -> None:
 # --- all entries of a consumer -------------------------------------------------------------------------
 
 
-def alone(entries: int) -> Engine:
-    """Entries that two consumers got in turn, one at a time."""
+def alone(entries: int, consumers: int = 2) -> Engine:
+    """Entries that some consumers got in turn, one at a time."""
     engine = filled([number << 64 for number in range(1, entries + 1)], 100, b"g")
     for number in range(entries):
-        engine.execute(
-            command("XREADGROUP", "GROUP", "g", "ab"[number % 2], "COUNT", 1, "STREAMS", "s", ">"), 2
-        )
+        name = "abcd"[number % consumers]
+        engine.execute(command("XREADGROUP", "GROUP", "g", name, "COUNT", 1, "STREAMS", "s", ">"), 2)
     return engine
 
 
-@pytest.mark.parametrize("new_owner", [None, b"b"])
-def test_a_consumer_goes_with_less_work_than_one_step_for_each_entry(new_owner: bytes | None) -> None:
+def lines_of(work: Callable[[], object]) -> int:
+    """How many lines of Python `work` runs."""
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_a_transfer_runs_no_line_for_each_entry() -> None:
     entries = 2_000
     engine = alone(entries)
-    delete = c.DeleteConsumer(b"s", b"g", b"a", transfer_to=new_owner)
-    assert calls_of(lambda: engine.execute(delete, 3)) < entries // 8
-    assert stream_of(engine).groups[b"g"].pending.count == (entries if new_owner else entries // 2)
+    transfer = c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b")
+    assert lines_of(lambda: engine.execute(transfer, 3)) < entries // 8
+    assert stream_of(engine).groups[b"g"].consumers[b"b"].pending_count == entries
     check(engine.keyspace)
+
+
+def test_the_deletion_of_a_consumer_runs_no_line_for_entries_of_others() -> None:
+    def lines(share: int) -> int:
+        engine = alone(1_000 * share, share)
+        return lines_of(lambda: engine.execute(c.DeleteConsumer(b"s", b"g", b"a"), 3))
+
+    assert lines(3) < lines(2) + 200
 
 
 @pytest.mark.parametrize("seed", range(10))
