@@ -112,10 +112,7 @@ def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -
 
 
 def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
-    stream = keyspace.streams[effect.key]
-    stream.idempotency.remember(effect)
-    if effect.epoch is None:
-        keyspace.deadlines.note(stream.serial, stream.idempotency.expires_ms(effect.ids[0]))
+    keyspace.remember(effect)
 
 
 def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
@@ -127,9 +124,7 @@ def _epoch_taken_over(keyspace: Keyspace, effect: EpochTakenOver) -> None:
 
 
 def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
-    stream = keyspace.streams[effect.key]
-    stream.idempotency.expire(effect.before_ms)
-    keyspace.note_deadline(stream)
+    keyspace.expire(effect)
 
 
 def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:

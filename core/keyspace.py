@@ -10,6 +10,7 @@ from typing import Final
 
 from sortedcontainers import SortedDict
 
+from tailrace.core.effects import AppendRemembered, IdempotencyExpired
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
 from tailrace.core.idempotency.deadlines import Deadlines
@@ -134,6 +135,19 @@ class Keyspace:
         self.keys_by_serial[stream.serial] = key
         self.last_serial = max(self.last_serial, stream.serial)
         self.scan_order.add(key)
+        self.note_deadline(stream)
+
+    def remember(self, effect: AppendRemembered) -> None:
+        """Remember an idempotency key, and when it expires. O(log n) amortised."""
+        stream = self.streams[effect.key]
+        stream.idempotency.remember(effect)
+        if effect.epoch is None:
+            self.deadlines.note(stream.serial, stream.idempotency.expires_ms(effect.ids[0]))
+
+    def expire(self, effect: IdempotencyExpired) -> None:
+        """Forget expired idempotency keys of a stream. O(forgotten keys + producers without an epoch)."""
+        stream = self.streams[effect.key]
+        stream.idempotency.expire(effect.before_ms)
         self.note_deadline(stream)
 
     def note_deadline(self, stream: Stream) -> None:
