@@ -1,4 +1,4 @@
-"""When the idempotency keys of which streams may expire: so that nobody looks at all streams every second.
+"""When the idempotency keys of which streams may expire: so that no stream is examined too early.
 
 Each stream with keys that expire has a deadline: a lower bound of the time at which its first key expires.
 The bound can be too early, after keys were forgotten by count: the stream is then examined once for nothing.

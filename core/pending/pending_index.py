@@ -23,7 +23,7 @@ from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, 
 from tailrace.core.stream_id import StreamId
 
 _FIRST_LOOKS: Final = 64
-"""Entries that are looked at in the order in which they became pending, before all are sorted."""
+"""Entries that are examined in the order in which they became pending, before all are sorted."""
 
 
 class PendingIndex:

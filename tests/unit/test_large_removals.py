@@ -78,7 +78,7 @@ def test_bunches_are_trimmed_with_less_work_than_one_step_for_each_entry() -> No
 
 
 def test_entries_beside_a_trim_are_found_without_sorting_all() -> None:
-    """The references are those of entries far from the beginning: all of them have to be looked at."""
+    """The pending entries are far from the beginning of the stream."""
     engine = filled([number << 64 for number in range(1, 201)], 10, b"g")
     engine.execute(command("XGROUP", "SETID", "s", "g", "100-0"), 2)
     for _ in range(100):
