@@ -34,7 +34,7 @@ from tailrace.core.commands import Command, ExpireIdempotencyKeys, Read, ReadGro
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.limits import EXPIRING_STREAMS_MAX
+from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP
 from tailrace.core.replies import Reply
 
 
@@ -197,7 +197,7 @@ class EngineStore:
     def _expire(self) -> bool:
         """Expire the keys of some streams. Return whether keys of other streams may have expired, too."""
         outcome = self._recorder.run(ExpireIdempotencyKeys(), partial(self._engine.execute_for, TICK))
-        return outcome.reply == EXPIRING_STREAMS_MAX
+        return outcome.reply == EXPIRING_STREAMS_PER_STEP
 
     def serve_due(self) -> None:
         """Do what is due after both clocks were moved forward: expire keys, and retry and end waits."""

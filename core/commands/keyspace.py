@@ -85,7 +85,7 @@ class SetConfig(Command, frozen=True):
 
 class ExpireIdempotencyKeys(Command, frozen=True):
     """Forget expired idempotency keys. The server runs this command once a second (rule 61). The reply is the
-    number of streams that were examined, at most `core.limits.EXPIRING_STREAMS_MAX`: then others may be
+    number of streams that were examined, at most `core.limits.EXPIRING_STREAMS_PER_STEP`: then others may be
     due."""
 
 

@@ -33,7 +33,7 @@ from tailrace.core.effects import (
 from tailrace.core.errors import ErrorCode, StreamError, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.glob import compile_glob
-from tailrace.core.limits import EXPIRING_STREAMS_MAX
+from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP
 from tailrace.core.outcome import Signal
 from tailrace.core.replies import ServerStats
 from tailrace.core.stream import Stream
@@ -193,11 +193,11 @@ def server_info(execution: Execution, _: ServerInfo) -> ServerStats:
 def expire_idempotency_keys(execution: Execution, _: ExpireIdempotencyKeys) -> int:
     """Remove expired idempotency keys (rule 61), and return how many streams were examined.
 
-    At most `EXPIRING_STREAMS_MAX`: then other streams may have expired keys, too. O(log n) for each stream
-    whose deadline has come, and O(its producers).
+    At most `EXPIRING_STREAMS_PER_STEP`: then other streams may have expired keys, too. O(log n) for each
+    stream whose deadline has come, and O(its producers).
     """
     keyspace, examined = execution.keyspace, 0
-    for serial in list(keyspace.deadlines.take_due(execution.now_ms, EXPIRING_STREAMS_MAX)):
+    for serial in list(keyspace.deadlines.take_due(execution.now_ms, EXPIRING_STREAMS_PER_STEP)):
         examined += 1
         key = keyspace.keys_by_serial[serial]
         stream = keyspace.streams[key]

@@ -14,7 +14,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.idempotency.deadlines import Deadlines
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.limits import EXPIRING_STREAMS_MAX
+from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.rewriting import write_keyspace
 from tailrace.core.storage.schema import connect_for_reading
@@ -22,7 +22,7 @@ from tests.support.engine_calls import FRAGMENT, Calls, at
 from tests.unit.test_many_ids import calls_of
 
 DURATION_S = 100
-MANY = 2 * EXPIRING_STREAMS_MAX + 10
+MANY = 2 * EXPIRING_STREAMS_PER_STEP + 10
 
 
 def keyed(key: bytes, name: bytes = b"1") -> c.Append:
@@ -135,7 +135,7 @@ def test_many_streams_expire_in_portions(calls: Calls) -> None:
         calls.reply(keyed(b"%d" % number))
     calls.now_ms += DURATION_S * 1000
     examined = [calls.reply(c.ExpireIdempotencyKeys()) for _ in range(4)]
-    assert examined == [EXPIRING_STREAMS_MAX, EXPIRING_STREAMS_MAX, 10, 0]
+    assert examined == [EXPIRING_STREAMS_PER_STEP, EXPIRING_STREAMS_PER_STEP, 10, 0]
     check(calls.engine.keyspace)
 
 
@@ -160,7 +160,7 @@ def test_a_tick_expires_a_portion_in_each_turn_of_the_event_loop() -> None:
             left.append(left_keys(keyspace))
         return left
 
-    assert asyncio.run(left_after_each_turn()) == [MANY - EXPIRING_STREAMS_MAX, 10, 0]
+    assert asyncio.run(left_after_each_turn()) == [MANY - EXPIRING_STREAMS_PER_STEP, 10, 0]
 
 
 def test_a_clock_that_was_moved_expires_all_keys_at_once() -> None:
