@@ -112,7 +112,7 @@ def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -
 
 
 def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
-    keyspace.streams[effect.key].idempotency.remember(effect)
+    keyspace.remember(effect)
 
 
 def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
@@ -124,7 +124,7 @@ def _epoch_taken_over(keyspace: Keyspace, effect: EpochTakenOver) -> None:
 
 
 def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
-    keyspace.streams[effect.key].idempotency.expire(effect.before_ms)
+    keyspace.expire(effect)
 
 
 def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:

@@ -165,7 +165,7 @@ def _group(group: Group) -> Iterator[int]:
 def _consumer(consumer: Consumer) -> Iterator[int]:
     yield 1
     yield from _table(consumer.runs)
-    yield from _set(consumer.scattered)
+    yield from _table(consumer.scattered)
 
 
 def _units(pending: PendingEntriesList) -> Iterator[int]:

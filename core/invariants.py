@@ -32,9 +32,16 @@ def check(keyspace: Keyspace) -> None:
     for key, stream in keyspace.streams.items():
         try:
             check_stream(stream)
+            _check_deadline(keyspace, stream)
         except AssertionError as error:
             raise AssertionError(f"stream {key!r}: {error}") from error
     assert keyspace.cache.used_bytes <= keyspace.cache.max_bytes, "the cache is over its bound"
+
+
+def _check_deadline(keyspace: Keyspace, stream: Stream) -> None:
+    first_ms = stream.idempotency.deadline_ms()
+    deadline_ms = keyspace.deadlines.of(stream.serial)
+    assert first_ms is None or (deadline_ms is not None and deadline_ms <= first_ms), "a key expires unseen"
 
 
 def check_stream(stream: Stream) -> None:
@@ -105,6 +112,8 @@ def check_group(group: Group) -> None:
     for name, consumer in group.consumers.items():
         assert name == consumer.name, f"consumer {name!r} is called {consumer.name!r}"
         _check_consumer(consumer, [value for value in sorted(owners) if owners[value] is consumer])
+        filed = [pending.scattered[value] is unit for value, unit in consumer.scattered.items()]
+        assert all(filed), f"consumer {name!r} has an entry under a wrong unit"
     _check_order(pending.order, [*pending.runs.values(), *_distinct(pending.scattered.values())])
 
 
@@ -144,7 +153,7 @@ def _check_run(key: int, run: Run) -> None:
 
 def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
-    assert consumer.scattered <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
+    assert consumer.scattered.keys() <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
     assert list(consumer.pending_ids()) == ids, f"consumer {consumer.name!r} has a wrong index"
 
 

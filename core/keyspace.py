@@ -10,8 +10,10 @@ from typing import Final
 
 from sortedcontainers import SortedDict, SortedList, SortedSet
 
+from tailrace.core.effects import AppendRemembered, IdempotencyExpired
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
+from tailrace.core.idempotency.deadlines import Deadlines
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.limits import (
     IDMP_DURATION_S_DEFAULT,
@@ -64,6 +66,8 @@ class Keyspace:
         self.last_serial = 0
         # The serials of the streams that have a retention.
         self.retained: SortedList[int] = SortedList()
+        # When idempotency keys of which streams may expire. A hint that saves time, not stored.
+        self.deadlines = Deadlines()
         # The keys in the order of SCAN.
         self.scan_order = ScanOrder()
         # Serial and name of each group whose consumers expire. A group that is gone, or whose settings were
@@ -106,6 +110,7 @@ class Keyspace:
         stream = self._take(key)
         del self.keys_by_serial[stream.serial]
         self.retained.discard(stream.serial)
+        self.deadlines.forget(stream.serial)
         self.garbage.add_stream(stream)
 
     def rename(self, key: bytes, new_key: bytes) -> None:
@@ -150,6 +155,7 @@ class Keyspace:
         self.streams = SortedDict()
         self.keys_by_serial = {}
         self.retained = SortedList()
+        self.deadlines = Deadlines()
         self.scan_order = ScanOrder()
         self.expiring = SortedSet()
         self.watched = SortedSet()
@@ -165,6 +171,7 @@ class Keyspace:
         for group in stream.groups.values():
             if group.settings is not None:
                 self.note_settings(stream, group)
+        self.note_deadline(stream)
 
     def note_settings(self, stream: Stream, group: Group) -> None:
         """Remember the group if its settings need work over time. O(log n)."""
@@ -173,3 +180,23 @@ class Keyspace:
             self.expiring.add((stream.serial, group.name))
         if settings is not None and settings.max_lag_ms is not None:
             self.watched.add((stream.serial, group.name))
+
+    def remember(self, effect: AppendRemembered) -> None:
+        """Remember an idempotency key, and when it expires. O(log n) amortised."""
+        stream = self.streams[effect.key]
+        stream.idempotency.remember(effect)
+        if effect.epoch is None:
+            self.deadlines.note(stream.serial, stream.idempotency.expires_ms(effect.ids[0]))
+
+    def expire(self, effect: IdempotencyExpired) -> None:
+        """Forget expired idempotency keys of a stream. O(forgotten keys + producers without an epoch)."""
+        stream = self.streams[effect.key]
+        stream.idempotency.expire(effect.before_ms)
+        self.note_deadline(stream)
+
+    def note_deadline(self, stream: Stream) -> None:
+        """File the stream under the time at which its first idempotency key expires, if it has one.
+        O(producers without an epoch)."""
+        deadline_ms = stream.idempotency.deadline_ms()
+        if deadline_ms is not None:
+            self.deadlines.note(stream.serial, deadline_ms)

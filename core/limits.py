@@ -169,6 +169,10 @@ IDMP_KEYS_MAX: Final = 1_000_000
 """Idempotency keys of one stream with an epoch, and as many without: a few hundred MiB of memory. Above it,
 the producer that was used least recently is forgotten. Fifty producers may have the most keys each."""
 
+EXPIRING_STREAMS_PER_STEP: Final = 1_000
+"""Streams whose expired idempotency keys are forgotten in one step: a few milliseconds. The next step follows
+at once, after other requests."""
+
 EPOCH_PRODUCERS_MAX: Final = 10_000
 """Producers with an epoch that one stream remembers. A few dozen producers write at the same time. Each batch
 write of Spark adds a producer, so this is enough for a week of one batch per minute. Redis has no epochs."""

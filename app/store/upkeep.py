@@ -7,6 +7,7 @@ Each part bounds its own work. This module never decides what a part does.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from tailrace.app.clock import Clock
@@ -16,6 +17,7 @@ from tailrace.app.store.readers import WaitingReaders
 from tailrace.app.store.retention_sweep import RetentionSweep
 from tailrace.core.commands import Command, ExpireConsumers, ExpireIdempotencyKeys, SweepRetention
 from tailrace.core.keyspace import Keyspace
+from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import ExpiryReply
 
@@ -53,7 +55,7 @@ class Upkeep:
     def tick(self) -> None:
         """Do what is due. Call it once a second."""
         if self._is_ready():
-            self._run(ExpireIdempotencyKeys())
+            self._expire_keys()
             if self._keyspace().retained:
                 self._retention.begin()
             self._readers.compare_clocks()
@@ -62,8 +64,19 @@ class Upkeep:
 
     def clocks_moved(self) -> None:
         """Do what is due after both clocks were moved forward by hand."""
+        while self._is_ready() and self._expire_some_keys():
+            pass
         self._expiry.look_now()
         self.tick()
+
+    def _expire_keys(self) -> None:
+        """Expire idempotency keys. Many streams with expired keys take several turns of the event loop."""
+        if self._is_ready() and self._expire_some_keys():
+            asyncio.get_running_loop().call_soon(self._expire_keys)
+
+    def _expire_some_keys(self) -> bool:
+        """Expire the keys of some streams. Return whether keys of other streams may have expired, too."""
+        return self._run(ExpireIdempotencyKeys()).reply == EXPIRING_STREAMS_PER_STEP
 
     def _sweep_retention(self, start_serial: int) -> int:
         """Carry out one step of the retention sweep. Return where to continue, 0 at the end."""

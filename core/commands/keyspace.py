@@ -84,8 +84,9 @@ class SetConfig(Command, frozen=True):
 
 
 class ExpireIdempotencyKeys(Command, frozen=True):
-    """Forget expired idempotency keys of all streams. The server runs this command once a second (rule
-    61)."""
+    """Forget expired idempotency keys. The server runs this command once a second (rule 61). The reply is the
+    number of streams that were examined, at most `core.limits.EXPIRING_STREAMS_PER_STEP`: then others may be
+    due."""
 
 
 class SweepRetention(Command, frozen=True):

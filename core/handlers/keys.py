@@ -34,6 +34,7 @@ from tailrace.core.errors import ErrorCode, StreamError, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.glob import compile_glob
 from tailrace.core.handlers.retention import configure_retention
+from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP
 from tailrace.core.outcome import Signal
 from tailrace.core.replies import ServerStats
 from tailrace.core.stream import Stream
@@ -192,9 +193,20 @@ def server_info(execution: Execution, _: ServerInfo) -> ServerStats:
     )
 
 
-def expire_idempotency_keys(execution: Execution, _: ExpireIdempotencyKeys) -> None:
-    """Remove the expired idempotency keys of every stream (rule 61). O(producers)."""
-    for key, stream in execution.keyspace.streams.items():
+def expire_idempotency_keys(execution: Execution, _: ExpireIdempotencyKeys) -> int:
+    """Remove expired idempotency keys (rule 61), and return how many streams were examined.
+
+    At most `EXPIRING_STREAMS_PER_STEP`: then other streams may have expired keys, too. O(log n) for each
+    stream whose deadline has come, and O(its producers).
+    """
+    keyspace, examined = execution.keyspace, 0
+    for serial in list(keyspace.deadlines.take_due(execution.now_ms, EXPIRING_STREAMS_PER_STEP)):
+        examined += 1
+        key = keyspace.keys_by_serial[serial]
+        stream = keyspace.streams[key]
         before_ms = execution.now_ms - stream.idempotency.duration_s * 1000
         if stream.idempotency.has_expired(before_ms):
             execution.do(IdempotencyExpired(key, before_ms))
+        else:
+            keyspace.note_deadline(stream)
+    return examined

@@ -71,6 +71,5 @@ def drop_references_of_first(execution: Execution, key: bytes, stream: Stream, c
     if not groups:
         return
     first_id, [last_id] = stream.first_id, stream.log.at_ranks([count - 1])
-    least_ids = (group.pending.first_from(first_id) for group in groups)
-    if any(value is not None and value <= last_id for value in least_ids):
+    if any(group.pending.has_between(first_id, last_id) for group in groups):
         execution.do(ReferencesTrimmed(key, *stream.log.spans_of_first(count)))

@@ -17,7 +17,7 @@ from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.idempotency.epochs import EpochKeys
 from tailrace.core.idempotency.timed_keys import Remembered, TimedKeys
 from tailrace.core.log.id_sequence import pack_ids
-from tailrace.core.stream_id import StreamId
+from tailrace.core.stream_id import StreamId, id_ms
 
 
 class IdempotencyMemory:
@@ -71,6 +71,16 @@ class IdempotencyMemory:
                 "ERR the idempotency key was used before with another body",
             )
         return found.ids
+
+    def deadline_ms(self) -> int | None:
+        """Return the time at which the first key expires, None if no key expires. O(producers without an
+        epoch)."""
+        oldest_ms = self.timed.oldest_ms()
+        return None if oldest_ms is None else oldest_ms + self.duration_s * 1000
+
+    def expires_ms(self, first_id: StreamId) -> int:
+        """Return the time at which a key without an epoch expires whose append began with `first_id`."""
+        return id_ms(first_id) + self.duration_s * 1000
 
     def has_expired(self, before_ms: int) -> bool:
         """Return whether `expire` with the same time would forget a key. O(producers without an epoch)."""

@@ -65,6 +65,10 @@ class TimedKeys:
         self.producers[producer] = keys
         self.key_count += len(keys)
 
+    def oldest_ms(self) -> int | None:
+        """Return the least time of the oldest keys of all producers, None without keys. O(producers)."""
+        return min(map(_oldest_ms, self.producers.values()), default=None)
+
     def has_expired(self, before_ms: int) -> bool:
         """Return whether `expire` with the same time would forget a key. O(producers)."""
         return any(_is_expired(keys, before_ms) for keys in self.producers.values())
@@ -95,5 +99,9 @@ class TimedKeys:
 
 
 def _is_expired(keys: OrderedDict[bytes, Remembered], before_ms: int) -> bool:
+    return _oldest_ms(keys) <= before_ms
+
+
+def _oldest_ms(keys: OrderedDict[bytes, Remembered]) -> int:
     oldest = next(iter(keys.values()))
-    return id_ms(oldest.ids[0]) <= before_ms
+    return id_ms(oldest.ids[0])

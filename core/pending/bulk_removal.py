@@ -8,9 +8,9 @@ decides which entries go.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import compress, islice
-from typing import Final
+from typing import Final, cast
 
 from sortedcontainers import SortedDict
 
@@ -18,14 +18,21 @@ from tailrace.core.pending.consumer import Consumer, IdRunT
 from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.sorted_view import SortedView
-from tailrace.core.pending.unit_table import UnitTable
+from tailrace.core.pending.unit_table import UnitTable, drop_keys
+from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
 _IDS_PER_SPAN: Final = 64
 """Looking a span up in a run costs about as much as this many ids of a mask."""
 
 _SHARE: Final = 4
-"""Removing more than one in this many entries costs more than going through all of them."""
+"""Removing more than one in this many keys of a sorted table costs more than making it again."""
+
+_SAMPLE: Final = 64
+"""How many entries show which kind of units a table has."""
+
+_MOST: Final = 2
+"""The same for a table that is not sorted."""
 
 
 def without(runs: SortedDict[StreamId, IdRunT], keys: Collection[StreamId]) -> SortedDict[StreamId, IdRunT]:
@@ -71,9 +78,66 @@ class BulkRemoval(UnitTable):
             else:
                 self._remove_masked(run, spans.mask(run.window()))
         self._drop_runs(whole)
-        ids = list(self.scattered_ids.between(first, last)) if self.scattered else []
+        if not self.scattered:
+            return
+        is_one_span = spans.contains_all(first, last)
+        if is_one_span and self._has_many_bunches() and self._is_large_share(first, last):
+            self._keep_scattered_outside(first, last)
+            return
+        ids = list(self.scattered_ids.between(first, last))
         if ids:
             self._remove_scattered(compress(ids, spans.fresh_mask(ids)))
+
+    def _has_many_bunches(self) -> bool:
+        """Whether most of the scattered entries seem to be in bunches: their ids are in no order, so that
+        going through all costs less than sorting and looking up many. Singles mostly are in order. O(1)."""
+        some = list(islice(self.scattered.values(), _SAMPLE))
+        return sum(isinstance(unit, Bunch) for unit in some) * 2 > len(some)
+
+    def _is_large_share(self, first: StreamId, last: StreamId) -> bool:
+        """Whether many of the scattered entries are from `first` to `last`. O(log n); O(n) in C if they are
+        not sorted, which costs less than sorting them."""
+        if self.scattered_ids.is_sorted:
+            count = self.scattered_ids.count_between(first, last)
+        else:
+            count = sum(map(last.__ge__, self.scattered)) - sum(map(first.__gt__, self.scattered))
+        return count * _SHARE > len(self.scattered)
+
+    def _keep_scattered_outside(self, first: StreamId, last: StreamId) -> None:
+        """Remove all scattered entries from `first` to `last`, by making all tables again without them.
+        O(n)."""
+        before = len(self.scattered)
+        self.scattered = {value: unit for value, unit in self.scattered.items() if not first <= value <= last}
+        self.scattered_ids = SortedView(self.scattered)
+        emptied, owners = self._shrunk_units(first, last)
+        self.order.discard_all(emptied)
+        gone = before - len(self.scattered)
+        self.count -= gone
+        owners.discard(None)
+        for consumer in cast("set[Consumer]", owners):
+            gone -= consumer.keep_outside(first, last)
+        self.nacked_count -= gone
+
+    def _shrunk_units(self, first: StreamId, last: StreamId) -> tuple[list[Unit], set[Consumer | None]]:
+        """Remove the entries from `first` to `last` from all bunches. Return the singles and bunches that are
+        not needed any more, and the owners of all units that lost entries."""
+        emptied: list[Unit] = []
+        owners: set[Consumer | None] = set()
+        for unit in self.order:
+            if isinstance(unit, Single):
+                if first <= unit.id <= last:
+                    emptied.append(unit)
+                    owners.add(unit.consumer)
+            elif isinstance(unit, Bunch):
+                members = unit.members
+                kept = {value: count for value, count in members.items() if not first <= value <= last}
+                if len(kept) < len(members):
+                    owners.add(unit.consumer)
+                    if kept:
+                        unit.keep(kept)
+                    else:
+                        emptied.append(unit)
+        return emptied, owners
 
     def _remove_between(self, run: Run, first: StreamId, last: StreamId) -> None:
         low, high = run.between(first, last)
@@ -94,20 +158,16 @@ class BulkRemoval(UnitTable):
 
     def drop_consumer(self, consumer: Consumer) -> None:
         """Remove all entries of `consumer`, which is used no more and keeps its own index. O(its units), and
-        O(m) in C; O(n) if it has a large share of the entries."""
+        O(m) in C; O(n) in C if it has most of the scattered entries."""
         runs, ids = consumer.runs, consumer.scattered
-        if consumer.pending_count * _SHARE > self.count:
-            self.order.discard_owned(consumer)
-        else:
-            self.order.discard_all(list(map(self.runs.__getitem__, runs)))
-            self.order.discard_all(dict.fromkeys(map(self.scattered.__getitem__, ids)))
+        self.order.discard_all(list(map(self.runs.__getitem__, runs)))
+        self.order.discard_all(dict.fromkeys(cast("Iterable[Unit]", ids.values())))
         self.runs = without(self.runs, runs)
-        if len(ids) * _SHARE > len(self.scattered):
+        if len(ids) * _MOST > len(self.scattered):
             kept = {value: unit for value, unit in self.scattered.items() if unit.consumer is not consumer}
             self.scattered, self.scattered_ids = kept, SortedView(kept)
         else:
-            for value in ids:
-                del self.scattered[value]
+            drop_keys(self.scattered, ids)
             self.scattered_ids.note(ids)
         self.count -= consumer.pending_count
         self._last_found = None

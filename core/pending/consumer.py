@@ -1,7 +1,8 @@
 """A consumer of a group: its activity times, and the index of the pending entries it owns.
 
 `PendingEntriesList` is the only writer of the index. This module never imports the classes of pending units:
-units point to their consumer, and a consumer needs only the ids of its runs (`IdRun`).
+units point to their consumer, and a consumer needs only the ids of its runs (`IdRun`) and the owner of its
+other units (`OwnedUnit`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,13 @@ class IdRun(Protocol):
         ...
 
 
+class OwnedUnit(Protocol):
+    """What a consumer's index knows of a single or a bunch."""
+
+    consumer: Consumer | None
+    """The owner."""
+
+
 IdRunT = TypeVar("IdRunT", bound=IdRun)
 
 
@@ -49,8 +57,9 @@ class Consumer:
         self.pending_count = 0
         # The consumer's runs by `Run.key`: the same keys and runs as in the group's pending entries list.
         self.runs: SortedDict[StreamId, IdRun] = SortedDict()
-        # Ids of the consumer's entries in singles and bunches.
-        self.scattered: set[StreamId] = set()
+        # The consumer's entries in singles and bunches, with their units: a part of the group's table. In the
+        # order in which it got them, which is that of memory: going through them needs no lookups.
+        self.scattered: dict[StreamId, OwnedUnit] = {}
         # `scattered` in rising order, sorted at the first use.
         self.scattered_ids = SortedView(self.scattered)
 
@@ -67,6 +76,15 @@ class Consumer:
         gone.scattered, self.scattered = self.scattered, gone.scattered
         gone.scattered_ids, self.scattered_ids = self.scattered_ids, gone.scattered_ids
         gone.pending_count, self.pending_count = self.pending_count, 0
+        return gone
+
+    def keep_outside(self, first: StreamId, last: StreamId) -> int:
+        """Forget the entries in singles and bunches from `first` to `last`; return how many. O(m)."""
+        before = len(self.scattered)
+        self.scattered = {value: unit for value, unit in self.scattered.items() if not first <= value <= last}
+        self.scattered_ids = SortedView(self.scattered)
+        gone = before - len(self.scattered)
+        self.pending_count -= gone
         return gone
 
     def pending_ids(self, start: StreamId = 0) -> Iterator[StreamId]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.sorted_view import SortedView
 from tailrace.core.pending.units import Unit
 
@@ -128,32 +127,6 @@ class DeliveryOrder:
                     del last_of_time[time]
                     self._times.note((time,))
             unit.prev = unit.next = None
-
-    def discard_owned(self, consumer: Consumer) -> None:
-        """Remove all units of `consumer`; others must stay. O(all units), which costs less than `discard_all`
-        if it owns many of them."""
-        unit, previous, passed = self.head, None, None
-        self.head = None
-        self.last_of_time.clear()
-        self._times = SortedView(self.last_of_time)
-        while unit is not None:
-            following, is_passed = unit.next, unit is self.passed
-            if unit.consumer is consumer:
-                unit.prev = unit.next = None
-            else:
-                unit.prev = previous
-                if previous is None:
-                    self.head = unit
-                else:
-                    previous.next = unit
-                previous = unit
-                self.last_of_time[unit.delivered_at_ms if unit.consumer is not None else UNOWNED_TIME] = unit
-            if is_passed:
-                passed = previous
-            unit = following
-        assert previous is not None, "units of other consumers stay"
-        previous.next = None
-        self.tail, self.passed = previous, passed
 
     def _unlink(self, before: Unit | None, after: Unit | None) -> None:
         if before is None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import groupby
+from itertools import groupby, islice
+from typing import Final
 
 from sortedcontainers import SortedDict
 
@@ -20,6 +21,9 @@ from tailrace.core.pending.sorted_view import SortedView
 from tailrace.core.pending.stretches import contains_stretch
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
+
+_FIRST_LOOKS: Final = 64
+"""Entries that are examined in the order in which they became pending, before all are sorted."""
 
 
 class PendingIndex:
@@ -197,6 +201,13 @@ class PendingIndex:
             if found is not None:
                 return found if least is None else min(found, least)
         return least
+
+    def has_between(self, first: StreamId, last: StreamId) -> bool:
+        """Return whether an id from `first` to `last` is pending. O(log n); often without sorting."""
+        if any(first <= value <= last for value in islice(self.scattered, _FIRST_LOOKS)):
+            return True
+        found = self.first_from(first)
+        return found is not None and found <= last
 
     def count_between(self, first: StreamId, last: StreamId) -> int:
         """Return how many ids from `first` to `last` are pending. O(log n + runs in between)."""

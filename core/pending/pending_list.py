@@ -18,18 +18,22 @@ command does.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from itertools import repeat
 from operator import eq
-
-from sortedcontainers import SortedDict
+from typing import Any, Final
 
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.stretches import may_begin_stretch, stretch_length
-from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single
+from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
+
+_set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
+"""Sets the owner of a unit, without a step of the interpreter for each of many units."""
 
 
 class PendingEntriesList(BulkRemoval):
@@ -140,7 +144,7 @@ class PendingEntriesList(BulkRemoval):
         self.order.discard(unit)
         if unit.consumer is not consumer:
             self._remove_from_owner((value,), unit.consumer)
-            self._add_to_owner((value,), consumer)
+            self._add_to_owner((value,), unit, consumer)
         unit.consumer, unit.delivered_at_ms, unit.deliveries = consumer, at_ms, deliveries
         self.order.add(unit)
 
@@ -159,7 +163,7 @@ class PendingEntriesList(BulkRemoval):
         self.order.discard(bunch)
         if bunch.consumer is not consumer:
             self._remove_from_owner(ids, bunch.consumer)
-            self._add_to_owner(ids, consumer)
+            self._add_to_owner(ids, bunch, consumer)
         bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
         bunch.members.update(zip(ids, deliveries, strict=True))
         self.order.add(bunch)
@@ -168,16 +172,12 @@ class PendingEntriesList(BulkRemoval):
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> None:
         """Make `new_consumer` the owner of all entries of `consumer`. Times, counts and order do not change.
-        O(runs log runs + scattered entries)."""
+        O(runs log runs), and O(scattered entries) in C."""
         for key in consumer.runs:
             self.runs[key].consumer = new_consumer
         new_consumer.runs.update(consumer.runs)
-        consumer.runs = SortedDict()
-        ids = list(consumer.scattered)
-        for value in ids:
-            self.scattered[value].consumer = new_consumer
-        in_runs = consumer.pending_count - len(ids)
-        new_consumer.pending_count += in_runs
-        consumer.pending_count -= in_runs
-        self._remove_from_owner(ids, consumer)
-        self._add_to_owner(ids, new_consumer)
+        moved = consumer.take_pending()
+        deque(map(_set_consumer, moved.scattered.values(), repeat(new_consumer)), maxlen=0)
+        new_consumer.scattered.update(moved.scattered)
+        new_consumer.scattered_ids.note(moved.scattered)
+        new_consumer.pending_count += moved.pending_count

@@ -33,6 +33,12 @@ class SortedView:
         # Values that may have been added or removed since the last read.
         self._changed: set[int] = set()
 
+    @property
+    def is_sorted(self) -> bool:
+        """Whether a read costs only the changes since the last one. If not, the next read sorts all
+        members."""
+        return self._order is not None
+
     def note(self, values: Collection[int]) -> None:
         """Record that `values` were added or removed. O(1) before the first read, else O(values)."""
         if self._order is None:

@@ -7,8 +7,9 @@ counts. This module is the only one that changes them. It never decides which en
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
@@ -16,6 +17,11 @@ from tailrace.core.pending.pending_index import PendingIndex
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
+
+
+def drop_keys(table: dict[StreamId, Any], keys: Iterable[StreamId]) -> None:
+    """Remove `keys`, which `table` has. O(keys) in C."""
+    deque(map(table.__delitem__, keys), maxlen=0)
 
 
 class UnitTable(PendingIndex):
@@ -202,16 +208,16 @@ class UnitTable(PendingIndex):
         self.count += len(ids)
         self._highest_id = max(self._highest_id, highest_id)
         self.scattered_ids.note(ids)
-        self._add_to_owner(ids, unit.consumer)
+        self._add_to_owner(ids, unit, unit.consumer)
         self.order.add(unit)
 
-    def _add_to_owner(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
-        """File scattered entries under their owner, or count them as unowned. O(m)."""
+    def _add_to_owner(self, ids: Sequence[StreamId], unit: Single | Bunch, consumer: Consumer | None) -> None:
+        """File all entries of `unit` under their owner, or count them as unowned. O(m)."""
         if consumer is None:
             self.nacked_count += len(ids)
         else:
             consumer.pending_count += len(ids)
-            consumer.scattered.update(ids)
+            consumer.scattered.update(dict.fromkeys(ids, unit))
             consumer.scattered_ids.note(ids)
 
     def _remove_from_owner(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
@@ -220,5 +226,5 @@ class UnitTable(PendingIndex):
             self.nacked_count -= len(ids)
         else:
             consumer.pending_count -= len(ids)
-            consumer.scattered.difference_update(ids)
+            drop_keys(consumer.scattered, ids)
             consumer.scattered_ids.note(ids)

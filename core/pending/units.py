@@ -132,6 +132,11 @@ class Bunch(Unit):
             self.members = dict(self.members.items())
             self._slot_count = len(self.members)
 
+    def keep(self, members: dict[StreamId, int]) -> None:
+        """Replace the members by `members`, some of them in their order, at least one. O(1)."""
+        self.members = members
+        self._slot_count = len(members)
+
     def copy(self, consumer: Consumer | None) -> Bunch:
         """Return the same entries, owned by `consumer` of a copied group. O(m) in C."""
         members = self.members

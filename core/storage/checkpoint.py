@@ -19,8 +19,9 @@ This module never decides when a checkpoint is due.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Final
 
 from tailrace.core.keyspace import Keyspace
@@ -30,6 +31,8 @@ from tailrace.core.storage.encoding import StreamRows, stream_rows
 from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.payloads import body_of_copy, payload_context, source_of
 from tailrace.core.storage.schema import put_meta
+
+_serial_of: Final = attrgetter("serial")
 
 BLOCKS_PER_TRANSACTION: Final = 500
 """About 1 MiB: a commit of the journal waits at most a few milliseconds for such a transaction."""
@@ -73,12 +76,13 @@ def _body(connection: sqlite3.Connection, row: BlockRow) -> bytes | None:
     return body_of_copy(connection, row.serial, row.first_id, row.elsewhere)
 
 
-def _put(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
+def _put(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[int | bytes, ...]]) -> None:
     """Insert or replace rows, many per statement: after each statement the thread has to wait for the
     interpreter lock, which the event loop also needs."""
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         some = rows[start : start + ROWS_PER_STATEMENT]
-        places = ", ".join(["(?, ?, ?)"] * len(some))
+        row_places = f"({', '.join('?' * len(some[0]))})"
+        places = ", ".join([row_places] * len(some))
         statement = f"INSERT OR REPLACE INTO {table} VALUES {places}"  # noqa: S608 - our own names
         connection.execute(statement, list(chain.from_iterable(some)))
 
@@ -98,8 +102,7 @@ def publish(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     # that row: several milliseconds. So streams without groups must not seek there.
     grouped = {serial for (serial,) in connection.execute("SELECT serial FROM groups")}
     _delete_streams(connection, snapshot.serials, grouped)
-    for rows in snapshot.streams:
-        _replace_stream(connection, rows, had_groups=rows.serial in grouped)
+    _put_streams(connection, snapshot.streams, grouped)
     _delete_blocks(connection, snapshot.removed)
     heads = [
         (row.serial, row.first_id, sealed(row.head, *payload_context(row.serial, row.first_id)))
@@ -130,16 +133,22 @@ def _delete_streams(connection: sqlite3.Connection, serials: frozenset[int], gro
         connection.executemany(f"DELETE FROM {table} WHERE serial = ?", places)  # noqa: S608 - our own names
 
 
-def _replace_stream(connection: sqlite3.Connection, rows: StreamRows, *, had_groups: bool) -> None:
-    serial = rows.serial
-    if had_groups:
-        connection.execute("DELETE FROM groups WHERE serial = ?", (serial,))
-    state = (serial, sealed(rows.state, seq_bytes(serial)))
-    connection.execute("INSERT OR REPLACE INTO streams VALUES (?, ?)", state)
-    connection.executemany(
-        "INSERT INTO groups VALUES (?, ?, ?)",
-        [(serial, name, sealed(body, *payload_context(serial, name))) for name, body in rows.groups.items()],
-    )
+def _put_streams(connection: sqlite3.Connection, streams: Iterable[StreamRows], grouped: set[int]) -> None:
+    """Replace the states of `streams`, and of the groups of each of them.
+
+    In the order of the tables: neighbours share a page, which is then written once.
+    """
+    ordered = iter(sorted(streams, key=_serial_of))
+    while some := list(islice(ordered, ROWS_PER_STATEMENT)):
+        _put(connection, "streams", [(row.serial, sealed(row.state, seq_bytes(row.serial))) for row in some])
+        had_groups = [(row.serial,) for row in some if row.serial in grouped]
+        connection.executemany("DELETE FROM groups WHERE serial = ?", had_groups)
+        _put(connection, "groups", [each for row in some for each in _group_rows(row)])
+
+
+def _group_rows(row: StreamRows) -> Iterator[tuple[int, bytes, bytes]]:
+    for name, body in sorted(row.groups.items()):
+        yield row.serial, name, sealed(body, *payload_context(row.serial, name))
 
 
 def _delete_blocks(connection: sqlite3.Connection, places: Collection[tuple[int, bytes]]) -> None:
