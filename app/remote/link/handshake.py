@@ -59,16 +59,12 @@ def _answer_anyway(exchange: TogetherExchange, failure: EngineError | LinkDown) 
 async def run_once(connection: Connection, commands: list[Words]) -> list[Any]:
     """Run commands on a connection that has no other user yet; return replies and errors. Raises
     `LinkDown`."""
+    future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
     exchange = TogetherExchange(
-        [packed(words) for words in commands],
-        slot=None,
-        is_write=False,
-        retry=_answer_anyway,
-        future=asyncio.get_running_loop().create_future(),
+        [packed(words) for words in commands], slot=None, is_write=False, retry=_answer_anyway, future=future
     )
     connection.write(exchange.payload(), [exchange])
-    replies: list[Any] = await exchange.future
-    return replies
+    return await future
 
 
 async def open_connection(
