@@ -8,12 +8,14 @@ sent once: a task runs it only if the engine has not run it.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.problems.table import DEFECT
 from tailrace.app.remote.answers import Answers
 from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.functions.library import is_missing
@@ -25,6 +27,8 @@ from tailrace.app.remote.words.table import plan_of
 from tailrace.core.commands import Acknowledge, Append, Command
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.replies import Reply
+
+_logger: Final = logging.getLogger("tailrace.http")
 
 Receive = Callable[[Answer], None]
 Results: TypeAlias = Sequence[Result] | EngineError | LinkDown
@@ -78,19 +82,12 @@ class HotCommands:
         begin_ns: int,
         results: Results,
     ) -> None:
-        if isinstance(results, EngineError | LinkDown):
-            self._start(self._refuse(results, command, receive))
-            return
         try:
-            reply = plan.read(results)
-        except EngineError as error:
-            if self._engine.library is not None and is_missing(error):
-                self._start(self._answer(command, receive))
-            else:
-                self._start(self._refuse(error, command, receive))
-            return
-        except StreamError as error:
-            self._start(self._refuse(error, command, receive))
+            reply = _read(plan, results)
+        except (EngineError, LinkDown, StreamError) as error:
+            is_lost = isinstance(error, EngineError) and is_missing(error) and self._engine.library
+            again = self._answer(command, receive) if is_lost else self._refuse(error, command, receive)
+            self._start(again)
             return
         if plan.wakes and plan.key is not None:
             self._link.wake(plan.key)
@@ -102,6 +99,9 @@ class HotCommands:
             answer: Answer = await self._run(command)
         except (StreamError, StoreUnavailable) as refusal:
             answer = kept(refusal)
+        except Exception:  # a defect: its client must not wait for ever
+            _logger.exception("request_failed")
+            answer = StoreUnavailable(DEFECT, is_outcome_unknown=True)
         receive(answer)
 
     async def _refuse(self, error: Exception, command: Command, receive: Receive) -> None:
@@ -114,3 +114,9 @@ class HotCommands:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _read(plan: Plan, results: Results) -> Reply:
+    if isinstance(results, EngineError | LinkDown):
+        raise results
+    return plan.read(results)
