@@ -158,8 +158,8 @@ def _claimed_entries(rows: Sequence[Result], *, just_id: bool) -> Entries:
     return Entries(ids_of(present), ()) if just_id else entries_of(present)
 
 
-def auto_claim(command: AutoClaim) -> Plan:
-    """XAUTOCLAIM."""
+def auto_claim(command: AutoClaim, *, creates_consumer: bool) -> Plan:
+    """XAUTOCLAIM. `creates_consumer`: whether the engine creates the consumer also if nothing is claimed."""
     key, group = command.key, command.group
     words = [
         b"XAUTOCLAIM",
@@ -180,7 +180,13 @@ def auto_claim(command: AutoClaim) -> Plan:
             entries, command.just_id, id_of(cursor), ids_of(values(deleted[0])) if deleted else ()
         )
 
-    return Plan([words], last(read), key, is_write=True, wakes=True)
+    if creates_consumer:
+        return Plan([words], last(read), key, is_write=True, wakes=True)
+    # If there is no group, both fail, and the error of XAUTOCLAIM counts.
+    create = [b"XGROUP", b"CREATECONSUMER", key, group, command.consumer]
+    return Plan(
+        [create, words], lambda results: read(results[1]), key, is_write=True, is_atomic=True, wakes=True
+    )
 
 
 # --- looking -------------------------------------------------------------------------------------------

@@ -132,7 +132,8 @@ class Emulated(Comparison):
 
 
 def _command(words: Words) -> object:
-    return parse_request(words).command
+    """Return the command; None if the grammar refuses it, or one of its arguments."""
+    return parse_request(words).command if is_well_formed(words) else None
 
 
 def _id_of(entry: Reply) -> tuple[int, int]:
