@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from tailrace.core.commands import ReadGroup
+from tailrace.core.commands import CopyKey, ReadGroup, RenameKey
 from tailrace.core.parser import parse_request
 from tests.differential.harness import FAREWELL, OPENING, Comparison, Difference, commands_of
 from tests.differential.later_generator import LaterGenerator
 from tests.differential.redis_8_10 import Comparison810
 from tests.differential.replies import Members
 from tests.differential.vocabulary import KEYS, Program, Words
-from tests.remote.functions.emulated import EmulatedBy70, EmulatedByValkey
+from tests.remote.functions.emulated import EmulatedBy70, EmulatedByValkey, has_named_difference
 from tests.remote.functions.emulation import is_well_formed
 from tests.support.store_commands import StoreCommands
 
@@ -64,7 +64,7 @@ class Behind:
 
     def program(self, seed: int, steps: int) -> Program:
         """Return the random program of that seed."""
-        made = StoreGenerator(Random(seed)).program(steps)
+        made = StoreGenerator(Random(seed), self.name).program(steps)
         return self._tagged(made)
 
     def _tagged(self, program: Program) -> Program:
@@ -83,20 +83,27 @@ def _with_tags(words: Words) -> Words:
 
 
 class StoreGenerator(LaterGenerator):
-    """Programs of all commands on streams.
+    """Programs of all commands on streams, without those whose difference has a name for this store.
 
-    A read with CLAIM that names a stream twice is left out: the library runs it on every engine, and its
-    order of equal idle times differs, as `tests.remote.functions.emulated` says.
+    - CLAIM of a read that names a stream twice: the library runs it on every engine, and its order of equal
+      idle times differs. What the library does otherwise differs where commands are emulated: see
+      `tests.remote.functions.emulated`.
+    - On a Cluster, RENAME and COPY to another slot.
     """
 
+    def __init__(self, random: Random, store: str) -> None:
+        super().__init__(random)
+        self._is_cluster = store.startswith("cluster")
+        self._is_emulated = "8.10.2" not in store
+
     def _is_comparable(self, words: Words) -> bool:
-        return super()._is_comparable(words) and not _claims_twice(words)
+        if not super()._is_comparable(words):
+            return False
+        return not (is_well_formed(words) and self._has_named_difference(parse_request(words).command))
 
-
-def _claims_twice(words: Words) -> bool:
-    if not is_well_formed(words):
-        return False
-    command = parse_request(words).command
-    if not isinstance(command, ReadGroup) or command.claim_min_idle_ms is None:
-        return False
-    return len({source.key for source in command.streams}) < len(command.streams)
+    def _has_named_difference(self, command: object) -> bool:
+        if isinstance(command, ReadGroup) and command.claim_min_idle_ms is not None:
+            return len({source.key for source in command.streams}) < len(command.streams)
+        if isinstance(command, RenameKey | CopyKey) and self._is_cluster:
+            return not {command.key, command.new_key}.issubset(KEYS)
+        return self._is_emulated and has_named_difference(command)

@@ -20,7 +20,7 @@ from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.pending import group_look
 from tailrace.app.remote.words.plan import Plan, Result, value
 from tailrace.app.remote.words.table import PLANNERS
-from tailrace.core.commands import Read, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.commands import Malformed, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.limits import READ_ENTRIES_MAX
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
 
@@ -88,6 +88,8 @@ class Looks:
         for source in command.streams:
             words = group_look(source.key, command.group)
             await self._link.call(words, key=source.key, is_write=False)
+            if isinstance(source.after, Malformed):
+                raise source.after.error
 
     async def _part(self, command: AnyRead, *, is_armed: bool) -> ReadReply:
         plan = PLANNERS[type(command)](self._engine, command)

@@ -180,12 +180,21 @@ def auto_claim(command: AutoClaim, *, creates_consumer: bool) -> Plan:
             entries, command.just_id, id_of(cursor), ids_of(values(deleted[0])) if deleted else ()
         )
 
-    if creates_consumer:
-        return Plan([words], last(read), key, is_write=True, wakes=True)
-    # If there is no group, both fail, and the error of XAUTOCLAIM counts.
-    create = [b"XGROUP", b"CREATECONSUMER", key, group, command.consumer]
+    plan = Plan([words], last(read), key, is_write=True, wakes=True)
+    return plan if creates_consumer else creating_consumer(command, plan)
+
+
+def creating_consumer(command: Claim | AutoClaim, plan: Plan) -> Plan:
+    """Return the plan of a claim that creates its consumer also if it claims nothing. Without the group, both
+    commands fail, and the error of the claim counts."""
+    words = [b"XGROUP", b"CREATECONSUMER", command.key, command.group, command.consumer]
     return Plan(
-        [create, words], lambda results: read(results[1]), key, is_write=True, is_atomic=True, wakes=True
+        [words, *plan.commands],
+        lambda results: plan.read(results[1:]),
+        command.key,
+        is_write=True,
+        is_atomic=True,
+        wakes=True,
     )
 
 

@@ -89,8 +89,11 @@ def _claim(engine: Engine, command: c.Claim) -> Plan:
     """The engine's own XCLAIM tells no deleted entries, and older engines let a count near the greatest
     overflow."""
     known = engine.capabilities
-    if engine.library is None or isinstance(command.options, c.Malformed) or not command.options.ids:
+    if isinstance(command.options, c.Malformed):
         return pending.claim(command)
+    if engine.library is None or not command.options.ids:
+        plan = pending.claim(command)
+        return plan if known.empty_reads.is_native else pending.creating_consumer(command, plan)
     plan = engine.call(pending_calls.claim(command), known.functions)
     return Plan(plan.commands, plan.read, plan.key, is_write=True, wakes=True)
 

@@ -38,14 +38,15 @@ class EmulatedGenerator(LaterGenerator):
         if not super()._is_comparable(words) or not is_well_formed(words):
             return False
         command = parse_request(words).command
-        return not isinstance(command, ELSEWHERE) and not _has_named_difference(command)
+        return not isinstance(command, ELSEWHERE) and not has_named_difference(command)
 
     def program(self, length: int) -> Program:
         # Nodes of the default size: the library does not see where nodes begin.
         return super().program(length)[1:]
 
 
-def _has_named_difference(command: object) -> bool:
+def has_named_difference(command: object) -> bool:
+    """Whether the library is known to answer this command in another way."""
     trim = command.trim if isinstance(command, c.Append | c.TrimStream) else None
     if trim is not None and trim.references is not c.References.KEEP and trim.limit is not None:
         # A limit counts entries where the engine counts whole nodes.
