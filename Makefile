@@ -106,6 +106,10 @@ cluster-chaos: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Append to Clusters o
 	@CHAOS_ROUNDS=10 WAITING_ROUNDS=5000 \
 	  $(BIN)/python -m pytest -s tests/remote/chaos tests/remote/link/test_waiting.py $(PYTEST_ARGS)
 
+.PHONY: gateway-random
+gateway-random: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Compare 100 000 random commands behind a gateway, before each engine and its Cluster, with the embedded engine (15 minutes)
+	@TAILRACE_GATEWAY_COMMANDS=100000 $(BIN)/python -m pytest tests/remote/test_random_programs_on_stores.py $(PYTEST_ARGS)
+
 .PHONY: migration
 migration: $(TEST) redis-server $(REDIS_8) ## Move a million entries from Redis to Tailrace to a Cluster, and compare (MIGRATION_ARGS='--entries 10000')
 	@$(BIN)/python -m tests.migrate.large $(MIGRATION_ARGS)

@@ -65,16 +65,17 @@ class Behind:
     def program(self, seed: int, steps: int) -> Program:
         """Return the random program of that seed."""
         made = StoreGenerator(Random(seed), self.name).program(steps)
-        return self._tagged(made)
+        return self.tagged(made)
 
-    def _tagged(self, program: Program) -> Program:
+    def tagged(self, program: Program) -> Program:
+        """Return the program with tags in its keys, if the store is a Cluster."""
         if not self.name.startswith("cluster"):
             return program
         return [tuple(_with_tags(words) for words in step) for step in program]
 
     def first_difference(self, steps: Program) -> Difference | None:
         """Return None if the embedded engine and the engine behind the gateway answer alike."""
-        commands = commands_of([*OPENING, *steps, *self._tagged(FAREWELL)])
+        commands = commands_of([*OPENING, *steps, *self.tagged(FAREWELL)])
         return COMPARISONS[self.name](commands, [self.store.run(words) for words in commands]).run()
 
 

@@ -15,7 +15,7 @@ from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
 from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
-from tailrace.app.remote.words import appends, consumers, group_reads, groups, pending, ranges, reads
+from tailrace.app.remote.words import appends, claims, consumers, group_reads, groups, pending, ranges, reads
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan
 from tailrace.core import commands as c
@@ -89,11 +89,8 @@ def _claim(engine: Engine, command: c.Claim) -> Plan:
     """The engine's own XCLAIM tells no deleted entries, and older engines let a count near the greatest
     overflow."""
     known = engine.capabilities
-    if isinstance(command.options, c.Malformed):
-        return pending.claim(command)
-    if engine.library is None or not command.options.ids:
-        plan = pending.claim(command)
-        return plan if known.empty_reads.is_native else pending.creating_consumer(command, plan)
+    if engine.library is None or isinstance(command.options, c.Malformed) or not command.options.ids:
+        return claims.claim(command)
     plan = engine.call(pending_calls.claim(command), known.functions)
     return Plan(plan.commands, plan.read, plan.key, is_write=True, wakes=True)
 
@@ -139,7 +136,7 @@ def _info_groups(engine: Engine, command: c.InfoGroups) -> Plan:
 
 
 def _auto_claim(engine: Engine, command: c.AutoClaim) -> Plan:
-    return pending.auto_claim(command, creates_consumer=engine.capabilities.empty_reads.is_native)
+    return claims.auto_claim(command, creates_consumer=engine.capabilities.empty_reads.is_native)
 
 
 def _read(engine: Engine, command: c.Read) -> Plan:
