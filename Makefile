@@ -79,6 +79,11 @@ docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and 
 image-test: $(TEST) buildah debootstrap ## Build the server's image on a base image made from Debian's packages, and run it (root; IMAGE_ARGS=--clean)
 	@$(BIN)/python -m tests.release.image $(IMAGE_ARGS)
 
+.PHONY: stack-test
+stack-test: $(TEST) redis-server $(REDIS_8) nginx promtool ## Run three gateways behind nginx before a Cluster, as the compose file says, without containers; kill one of each (root)
+	@promtool check config docker/prometheus/prometheus.yaml
+	@$(BIN)/python -m tests.release.gateway_stack
+
 # The tests of losses and duplicates that share one session, on executors in processes of their own.
 ON_EXECUTORS := source_replays writer_replays sink_replays sink_sessions archive_readers archive_incarnations
 
@@ -356,8 +361,10 @@ PACKAGE_OF_javac := openjdk-17-jdk-headless
 # The compiler for Redis 8.10.2.
 PACKAGE_OF_cc := gcc libc6-dev
 PACKAGE_OF_buildah := buildah crun
-.PHONY: redis-server chromium java javac webdis wrk cc buildah debootstrap
-redis-server chromium java javac webdis wrk cc buildah debootstrap:
+PACKAGE_OF_nginx := nginx-light
+PACKAGE_OF_promtool := prometheus
+.PHONY: redis-server chromium java javac webdis wrk cc buildah debootstrap nginx promtool
+redis-server chromium java javac webdis wrk cc buildah debootstrap nginx promtool:
 	@command -v $@ >/dev/null && exit 0; \
 	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'apt-get was not found'; \

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
 
 import httpx
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from tests.release.stack_processes import WITHIN_S, Processes
 
@@ -22,6 +24,7 @@ RESTARTED_AFTER_S: Final = 20.0
 """Longer than a replica needs to be promoted."""
 
 KEY: Final = "race:stack"
+SUBPROTOCOL: Final = Subprotocol("tailrace.v1.json")
 ENTRIES: Final = f"/v1/streams/{KEY}/entries"
 
 
@@ -72,39 +75,36 @@ def check_requests(client: httpx.Client) -> None:
 
 def check_readers(client: httpx.Client, url: str, token: str) -> None:
     """A waiting read, Server-Sent Events and a WebSocket receive an append at once."""
-    answers: list[Any] = []
-    waiting = threading.Thread(
-        target=lambda: answers.append(client.get(ENTRIES, params={"after": "$", "block_ms": 30_000}).json())
-    )
-    with (
-        client.stream("GET", "/v1/tail", params={"key": KEY, "after": "$"}) as response,
-        connect(
-            f"{url.replace('http', 'ws')}/v1/ws", additional_headers={"Authorization": f"Bearer {token}"}
-        ) as socket,
-    ):
-        assert response.status_code == 200, response.read()
-        events = _events(response)
-        socket.send(json.dumps({"op": "subscribe", "id": 1, "keys": [{"key": KEY, "after": "$"}]}))
-        first = json.loads(socket.recv(WITHIN_S))
-        say(f"a WebSocket answers through the balancer: {first}")
-        waiting.start()
-        appended = client.post(ENTRIES, json={"fields": {"rider": "Norem"}}).json()["id"]
-        assert next(events)["id"] == appended
+    last = client.post(ENTRIES, json={"fields": {"rider": "Norem"}}).json()["id"]
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(client.get, ENTRIES, params={"after": last, "wait_ms": 50_000})
+        event = pool.submit(_first_event, client, last)
+        message = pool.submit(_first_message, url.replace("http", "ws"), token, last)
+        # Whoever arrives later than the append reads it at once.
+        appended = client.post(ENTRIES, json={"fields": {"rider": "Prickett"}}).json()["id"]
+        [entry] = waiting.result(WITHIN_S).json()["entries"]
+        assert entry["id"] == appended
+        say("a waiting read is answered through the balancer")
+        assert appended in event.result(WITHIN_S)
         say("Server-Sent Events pass the balancer at once")
-        while appended not in str(json.loads(socket.recv(WITHIN_S))):
+        assert appended in message.result(WITHIN_S)
+        say("a WebSocket receives an append through the balancer")
+
+
+def _first_event(client: httpx.Client, after: str) -> str:
+    with client.stream("GET", "/v1/tail", params={"stream": KEY, "after": after}) as response:
+        assert response.status_code == 200, response.read()
+        return next(line for line in response.iter_lines() if '"entries"' in line)
+
+
+def _first_message(url: str, token: str, after: str) -> str:
+    headers = {"Authorization": f"Bearer {token}"}
+    with connect(f"{url}/v1/ws", additional_headers=headers, subprotocols=[SUBPROTOCOL]) as socket:
+        streams = [{"key": KEY, "after": after}]
+        socket.send(json.dumps({"id": 1, "op": "subscribe", "streams": streams, "credit": 100}))
+        while '"entries"' not in (text := str(socket.recv(WITHIN_S))):
             pass
-        say("a WebSocket receives an append of another gateway's client")
-    while waiting.is_alive():  # it may have begun after the append
-        client.post(ENTRIES, json={"fields": {"rider": "Prickett"}})
-        waiting.join(0.5)
-    assert answers
-    say("a waiting read is answered through the balancer")
-
-
-def _events(response: httpx.Response) -> Iterator[dict[str, Any]]:
-    for line in response.iter_lines():
-        if line.startswith("data:"):
-            yield json.loads(line.removeprefix("data:"))
+        return text
 
 
 def master_of(processes: Processes) -> str:
