@@ -41,7 +41,7 @@ APPEND: Final = Load("/v1/streams/bench/entries", '{"fields":{"field":"value1"}}
 class Cost(NamedTuple):
     """Processor time per append, in microseconds: of the gateways or the client, and of all nodes.
 
-    `idle`: the share of the machine's processor time that nobody used meanwhile.
+    `idle`: the share of the machine's processor time that was not used meanwhile.
     """
 
     front_us: float

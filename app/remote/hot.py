@@ -99,7 +99,7 @@ class HotCommands:
             answer: Answer = await self._run(command)
         except (StreamError, StoreUnavailable) as refusal:
             answer = kept(refusal)
-        except Exception:  # a defect: its client must not wait for ever
+        except Exception:  # a defect: its client must not wait forever
             _logger.exception("request_failed")
             answer = StoreUnavailable(DEFECT, is_outcome_unknown=True)
         receive(answer)

@@ -80,7 +80,7 @@ def check_readers(client: httpx.Client, url: str, token: str) -> None:
         waiting = pool.submit(client.get, ENTRIES, params={"after": last, "wait_ms": 50_000})
         event = pool.submit(_first_event, client, last)
         message = pool.submit(_first_message, url.replace("http", "ws"), token, last)
-        # Whoever arrives later than the append reads it at once.
+        # A reader that arrives later than the append reads it at once.
         appended = client.post(ENTRIES, json={"fields": {"rider": "Prickett"}}).json()["id"]
         [entry] = waiting.result(WITHIN_S).json()["entries"]
         assert entry["id"] == appended

@@ -19,7 +19,7 @@ Take: TypeAlias = "Callable[[list[Resp | EngineError] | EngineError | LinkDown],
 
 
 class Taker:
-    """Stands in for the future of an exchange with these commands; nobody can cancel it."""
+    """Takes the place of the future of an exchange with these commands; it cannot be cancelled."""
 
     __slots__ = ("_commands", "_is_done", "_take")
 
