@@ -1,4 +1,4 @@
-"""The state of a stream goes soon after the stream, also if another client removed the stream, and never before."""
+"""The state of a stream goes soon after the stream, also if another client removed it, and never before."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Frees the states of streams that another client deleted, or that the engine expired or evicted.
 
-The gateway deletes a stream together with its state; other clients do not know the state. Each gateway walks over
-all keys of the engine, a step at a time. It never frees the state of a stream that exists: the engine checks
-that in the same step.
+The gateway deletes a stream together with its state; other clients do not know the state. Each gateway walks
+over all keys of the engine, a step at a time. It never frees the state of a stream that exists: the engine
+checks that in the same step.
 """
 
 from __future__ import annotations
