@@ -82,6 +82,11 @@ docker-lint: $(TEST) ## Lint the Dockerfiles, and check the files that they and 
 image-test: $(TEST) buildah debootstrap ## Build the server's image on a base image made from Debian's packages, and run it (root; IMAGE_ARGS=--clean)
 	@$(BIN)/python -m tests.release.image $(IMAGE_ARGS)
 
+.PHONY: stack-test
+stack-test: $(TEST) redis-server $(REDIS_8) nginx promtool ## Run three gateways behind nginx before a Cluster, as the compose file says, without containers; kill one of each (root)
+	@promtool check config docker/prometheus/prometheus.yaml
+	@$(BIN)/python -m tests.release.gateway_stack
+
 # The tests of losses and duplicates that share one session, on executors in processes of their own.
 ON_EXECUTORS := source_replays writer_replays sink_replays sink_sessions archive_readers archive_incarnations
 
@@ -108,6 +113,10 @@ linearizability: $(TEST) $(REDIS_8) ## Check that concurrent clients see one ord
 cluster-chaos: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Append to Clusters of each engine while masters are killed, hang, and slots move, 10 times each; print the figures (20 minutes)
 	@CHAOS_ROUNDS=10 WAITING_ROUNDS=5000 \
 	  $(BIN)/python -m pytest -s tests/remote/chaos tests/remote/link/test_waiting.py $(PYTEST_ARGS)
+
+.PHONY: gateway-random
+gateway-random: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Compare 100 000 random commands behind a gateway, before each engine and its Cluster, with the embedded engine (15 minutes)
+	@TAILRACE_GATEWAY_COMMANDS=100000 $(BIN)/python -m pytest tests/remote/test_random_programs_on_stores.py $(PYTEST_ARGS)
 
 .PHONY: migration
 migration: $(TEST) redis-server $(REDIS_8) ## Move a million entries from Redis to Tailrace to a Cluster, and compare (MIGRATION_ARGS='--entries 10000')
@@ -372,8 +381,10 @@ PACKAGE_OF_cargo := cargo rustc
 # The compiler for Redis 8.10.2.
 PACKAGE_OF_cc := gcc libc6-dev
 PACKAGE_OF_buildah := buildah crun
-.PHONY: redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap
-redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap:
+PACKAGE_OF_nginx := nginx-light
+PACKAGE_OF_promtool := prometheus
+.PHONY: redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap nginx promtool
+redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap nginx promtool:
 	@command -v $@ >/dev/null && exit 0; \
 	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'apt-get was not found'; \

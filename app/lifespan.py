@@ -71,9 +71,11 @@ async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -
 @asynccontextmanager
 async def linked(store: RemoteStore, settings: Settings) -> AsyncIterator[None]:
     """Connect `store` with its engine for the duration of the context."""
-    from tailrace.app.remote.opening import opened  # noqa: PLC0415 - only a server with --store loads it
+    # Only a server with --store loads these.
+    from tailrace.app.remote.keys.sweeping import sweeping  # noqa: PLC0415
+    from tailrace.app.remote.opening import opened  # noqa: PLC0415
 
-    async with opened(settings) as (link, engine):
+    async with opened(settings) as (link, engine), sweeping(link, engine):
         store.use(link, engine)
         yield
 

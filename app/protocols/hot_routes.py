@@ -83,7 +83,8 @@ class HotRoutes:
             answer = self._store.submit(at_once(request.command), request.receive)
             if request.is_settled:
                 return True
-            self.observer.submitted(request)
+            if answer is not None:  # else the engine has not executed the command
+                self.observer.submitted(request)
             return request.foresee(answer)
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             request.fail(error)

@@ -6,9 +6,11 @@ a command of a client.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Final
 
 from tailrace.app.remote.engine_link import open_link
 from tailrace.app.remote.functions.detection import detect
@@ -19,6 +21,12 @@ from tailrace.app.remote.link.url import BadStoreUrl
 from tailrace.app.remote.readiness import without_node
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.settings import Settings
+
+REPLICAS_WITHIN_S: Final = 10.0
+"""How long a start waits for the replicas that an engine with `min-replicas-to-write` needs for a write."""
+
+REPLICAS_EVERY_S: Final = 0.1
+"""How often it asks."""
 
 
 class CannotUseEngine(Exception):
@@ -62,9 +70,24 @@ async def _engine(link: Link) -> Engine:
         capabilities = await detect(link)
         library = None if capabilities.how is None else Library(capabilities.how)
         if library is not None:
-            await library.load(link)
+            await _load(link, library)
     except LinkDown as error:
         raise CannotUseEngine(f"cannot use the engine of --store: {error.reason}") from None
     except EngineError as error:
         raise CannotUseEngine(f"the engine of --store refused a command at the start: {error}") from None
     return Engine(capabilities, library)
+
+
+async def _load(link: Link, library: Library) -> None:
+    """Load the library. Masters that have just started are given time to be joined by their replicas."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + REPLICAS_WITHIN_S
+    while True:
+        try:
+            await library.load(link)
+        except EngineError as error:
+            if error.code != b"NOREPLICAS" or loop.time() >= until:
+                raise
+            await asyncio.sleep(REPLICAS_EVERY_S)
+        else:
+            return

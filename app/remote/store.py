@@ -2,7 +2,7 @@
 
 The engine keeps all data and decides every command, so any number of these stores work side by side. The
 store owns the answers to clients: errors of the engine and of the link become those of the API. Its
-collaborators: `words` spells commands, `running` sends them, `readers` waits.
+collaborators: `words` spells commands, `running` and `hot` send them, `readers` waits.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tailrace.app.observability.timing import WAIT, note_commands, note_phase
 from tailrace.app.remote.answers import Answers, required, settle, told
 from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
+from tailrace.app.remote.hot import HotCommands
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
 from tailrace.app.remote.readers.waiting import WaitingReads
@@ -30,7 +31,7 @@ from tailrace.app.remote.running import Runner
 from tailrace.app.remote.words.engine import Engine
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
-from tailrace.core.errors import StreamError, engine_lacks, kept
+from tailrace.core.errors import StreamError, engine_lacks
 from tailrace.core.limits import TURN_COMMANDS_MAX
 from tailrace.core.replies import ReadReply, Reply
 
@@ -55,7 +56,6 @@ class RemoteStore:
         self._readers_max = readers_max
         self._answers = Answers(self.figures, lambda: self.waiting_count)
         self._refusal: StoreUnavailable | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
 
     def use(self, link: Link, engine: Engine) -> None:
         """Run commands on `engine`, over `link`."""
@@ -64,6 +64,7 @@ class RemoteStore:
         self._answers.link = link
         looks = Looks(link, engine)
         self._runner = Runner(link, engine, looks)
+        self._hot = HotCommands(link, engine, self._answers, self._measured)
         self._readers = WaitingReads(link, engine, looks, self._answers.failure, self._readers_max)
 
     @property
@@ -163,18 +164,12 @@ class RemoteStore:
 
     def submit(self, command: Command, receive: Receive) -> Answer:
         """Run one command that does not block: see the port. The engine has not answered on return."""
-        task = asyncio.get_running_loop().create_task(self._submitted(command, receive))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        if self._refusal is not None:
+            self._answers.refused(command, self._refusal)
+            told(receive, self._refusal)
+        else:
+            self._hot.submit(command, receive)
         return None
-
-    async def _submitted(self, command: Command, receive: Receive) -> None:
-        try:
-            self._require_open(command)
-            answer: Answer = await self._measured(command)
-        except (StreamError, StoreUnavailable) as refusal:
-            answer = kept(refusal)
-        receive(answer)
 
     # --- several commands ----------------------------------------------------------------------
 

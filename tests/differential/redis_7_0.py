@@ -105,9 +105,11 @@ def without_read_counters(group: Group) -> None:
 class Comparison70(Comparison):
     """The engine against 7.0.15.
 
-    `_apart`: the groups, by key and name, whose read counters no longer agree for a named reason.
+    `keys`: the keys of its programs. `_apart`: the groups, by key and name, whose read counters no longer
+    agree for a named reason.
     """
 
+    keys: tuple[bytes, ...] = KEYS
     omitted: Members = LATER_MEMBERS | OWN_MEMBERS
 
     def __init__(self, commands: Sequence[Words], replies: Sequence[Value]) -> None:
@@ -152,7 +154,7 @@ class Comparison70(Comparison):
             old, new = words[1:2], words[2:3]
             self._apart |= {(key, group) for key in new for known, group in self._apart if [known] == old}
         elif words[0].upper() == b"XREADGROUP":
-            for key in set(KEYS).intersection(words):
+            for key in set(self.keys).intersection(words):
                 self._note_blind_counts(key)
         elif words[0].upper() == b"XGROUP":
             self._note_uncapped_entries_read(words)

@@ -1,7 +1,7 @@
-"""The compose files: they name only things that exist, open no port to the network, and restrict the
-containers. `docker compose config` checks the rest on a machine with Docker.
+"""The compose files: they are valid by the Compose specification, name only things that exist, open no port
+to the network, and restrict the containers.
 
-What an engine makes of them is not shown here: `docker compose config` is, where there is a Docker.
+What an engine makes of them is not shown here. `make stack-test` runs the gateways' file without one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from compose_spec import PyOptions
 
 from tailrace.app.settings import ENVIRONMENT_PREFIX, Settings
 from tests.support.dockerfile import ROOT, copied_from_the_context, instructions_of
@@ -45,6 +46,20 @@ def together(files: tuple[str, ...]) -> dict[str, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
     return together(WITH_SPARK)["services"]
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("compose*.yaml")), ids=lambda path: path.name)
+def test_a_file_is_valid_by_the_compose_specification(path: Path) -> None:
+    PyOptions(apply_merge=True).from_yaml(path.read_text()).validate()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["prots: ['1:1']", "healthcheck: {interval: soon}", "depends_on: {b: {condition: service_helthy}}"],
+)
+def test_a_file_with_a_wrong_member_is_found(wrong: str) -> None:
+    with pytest.raises(ValueError, match="at line"):
+        PyOptions().from_yaml(f"services:\n  a:\n    image: x\n    {wrong}\n")
 
 
 @COMBINATIONS

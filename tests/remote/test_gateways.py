@@ -34,7 +34,8 @@ def redis() -> Iterator[RedisOnPort]:
 def gateways(redis: RedisOnPort, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ServerProcess]]:
     with ExitStack() as stack:
         directories = [tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("other")]
-        yield [stack.enter_context(running_server(each, "--store", redis.url)) for each in directories]
+        options = ("--store", redis.url, "--slow-log-ms", "0")
+        yield [stack.enter_context(running_server(each, *options)) for each in directories]
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +179,14 @@ def test_the_limits_show_what_the_engine_has(one: Server) -> None:
 def test_the_metrics_name_the_nodes(redis: RedisOnPort, one: Server) -> None:
     page = httpx.get(f"{one.base_url}/metrics").text
     assert f'tailrace_engine_node_up{{node="127.0.0.1:{redis.port}",role="master"}} 1.0' in page
+
+
+def test_the_slow_log_attributes_an_append_to_the_engine_and_not_to_a_disk(one: Server, key: str) -> None:
+    httpx.post(f"{one.base_url}/v1/streams/{key}/entries", json=ENTRY, headers={"X-Request-Id": key})
+    operations = httpx.get(f"{one.base_url}/v1/slow-log").json()["operations"]
+    [noted] = [each for each in operations if each["request_id"] == key]
+    assert noted["engine_ms"] > 0
+    assert noted["commit_ms"] == 0
 
 
 def test_a_write_that_asks_for_more_replicas_than_there_are_is_refused_and_not_sent(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from pathlib import Path
 
 import httpx
 
+from tailrace.app.remote.opening import opened
+from tailrace.app.settings import Settings
 from tests.remote.link.test_sentinel import Watched, watched
+from tests.support.links import run, settle
 from tests.support.redis_cluster import SLOTS, RedisCluster
+from tests.support.redis_node import RedisNode
 from tests.support.server_process import running_server, tailrace
 from tests.support.waiting_readers import until
 
@@ -60,3 +65,24 @@ def test_a_cluster_with_slots_that_no_node_serves_is_refused_at_the_start_and_no
             assert SAID in httpx.get(ready).json()["detail"]
             assert SAID in refused_start(store)
             assert "Traceback" not in gateway.log_text
+
+
+def test_a_start_waits_for_the_replicas_that_the_engine_needs_for_a_write(own_engine: RedisNode) -> None:
+    def refusals() -> str:
+        return own_engine.info("errorstats").get("errorstat_NOREPLICAS", "")
+
+    async def main() -> None:
+        own_engine.run("FUNCTION", "FLUSH")
+        own_engine.run("CONFIG", "SET", "min-replicas-to-write", 1)
+        opening = asyncio.ensure_future(_write_once(f"redis://{own_engine.address}"))
+        await settle(lambda: opening.done() or bool(refusals()), "a refused write")
+        assert not opening.done()
+        own_engine.run("CONFIG", "SET", "min-replicas-to-write", 0)
+        await opening
+
+    run(main)
+
+
+async def _write_once(url: str) -> None:
+    async with opened(Settings(store=url)) as (link, _):
+        await link.call([b"XADD", b"s", b"*", b"f", b"v"], key=b"s", is_write=True)

@@ -7,6 +7,7 @@ module reads no answers and sends nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
@@ -23,10 +24,18 @@ from tailrace.core.replies import (
 )
 
 
-def visible_groups(groups: Sequence[GroupInfo]) -> list[GroupInfo]:
-    """XINFO GROUPS without marks. `consumer_count` may count the hidden consumer: see
-    `visible_consumer_count`."""
-    return [group for group in groups if not is_reserved(group.name)]
+def visible_groups(groups: Sequence[GroupInfo], hidden: AbstractSet[bytes] = frozenset()) -> list[GroupInfo]:
+    """Return XINFO GROUPS without marks. `hidden`: the groups whose hidden consumer must not count."""
+    return [
+        replace(group, consumer_count=group.consumer_count - (group.name in hidden))
+        for group in groups
+        if not is_reserved(group.name)
+    ]
+
+
+def groups_with_hidden_consumer(groups: Sequence[GroupFullInfo]) -> AbstractSet[bytes]:
+    """Return the groups of XINFO STREAM FULL that have the hidden consumer."""
+    return {group.name for group in groups if any(each.name == NACKED for each in group.consumers)}
 
 
 def visible_consumers(consumers: Sequence[ConsumerInfo]) -> list[ConsumerInfo]:

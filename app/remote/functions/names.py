@@ -48,6 +48,16 @@ def state_key(key: bytes) -> bytes:
     return RESERVED + b"c:{%d}" % _tag_of(crc_hqx(key, 0) % SLOTS) + key
 
 
+def stream_of(state: bytes) -> bytes | None:
+    """Return the stream whose `state_key` this is; None for any other key."""
+    if not is_reserved(state):
+        return None
+    form, _, rest = state.removeprefix(RESERVED).partition(b":")
+    names = {b"a": rest, b"b": rest[1:-1], b"c": rest.partition(b"}")[2]}
+    key = names.get(form)
+    return key if key is not None and state_key(key) == state else None
+
+
 def _has_hash_tag(key: bytes) -> bool:
     """Whether only a part of the key in braces, not the whole key, decides its slot."""
     _, opening, rest = key.partition(b"{")

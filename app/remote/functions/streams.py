@@ -103,6 +103,12 @@ def delete(key: bytes) -> Call[int]:
     return Call(b"drop", (key, state_key(key)), [], "change", _first_number)
 
 
+def sweep(key: bytes) -> Call[int]:
+    """Free the state of the stream if the stream is gone or was created again: reply 1 if it was freed.
+    O(1)."""
+    return Call(b"sweep", (key, state_key(key)), [], "change", _first_number)
+
+
 def _first_number(answer: Resp) -> int:
     return number(accepted(answer)[0])
 

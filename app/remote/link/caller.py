@@ -10,7 +10,14 @@ from collections.abc import Callable, Sequence
 
 from tailrace.app.remote.link.channel import Channel
 from tailrace.app.remote.link.discovery import Discovery
-from tailrace.app.remote.link.exchange import AtomicExchange, Exchange, TogetherExchange, Way, packed
+from tailrace.app.remote.link.exchange import (
+    AtomicExchange,
+    Exchange,
+    Outcome,
+    TogetherExchange,
+    Way,
+    packed,
+)
 from tailrace.app.remote.link.handshake import Greeting
 from tailrace.app.remote.link.names import exact
 from tailrace.app.remote.link.node import Node, NodeContext
@@ -18,6 +25,7 @@ from tailrace.app.remote.link.port import Consistency, EngineError, LinkDown, No
 from tailrace.app.remote.link.refreshing import Refreshing
 from tailrace.app.remote.link.router import Router
 from tailrace.app.remote.link.slots import slot_of
+from tailrace.app.remote.link.takers import Take, Taker
 from tailrace.app.remote.link.timing import Timing
 from tailrace.app.remote.link.url import StoreUrl
 
@@ -102,16 +110,11 @@ class Caller:
         consistency: Consistency = "strong",
     ) -> Resp:
         """See `port.Link`."""
-        exchange = Exchange(
-            packed(words),
-            slot=None if key is None else slot_of(key),
-            is_write=is_write,
-            retry=self.router.retry,
-            future=self._loop.create_future(),
-        )
+        future: asyncio.Future[Resp | EngineError] = self._loop.create_future()
+        exchange = self._one(words, key, future, is_write=is_write)
         await self._prepare_way(exchange, min_replicas, consistency)
         await self.router.enter(exchange)
-        reply: Resp | EngineError = await exchange.future
+        reply = await future
         if type(reply) is EngineError:
             raise exact(reply, [words])
         return reply  # type: ignore[return-value]
@@ -129,21 +132,51 @@ class Caller:
         """See `port.Link`."""
         if not commands:
             return []
+        future: asyncio.Future[list[Resp | EngineError]] = self._loop.create_future()
+        exchange = self._together(commands, key, future, is_write=is_write, atomic=atomic)
+        await self._prepare_way(exchange, min_replicas, consistency)
+        await self.router.enter(exchange)
+        try:
+            replies = await future
+        except EngineError as error:
+            raise exact(error, commands) from None
+        return [exact(each, commands) if type(each) is EngineError else each for each in replies]
+
+    def _one(self, words: Words, key: bytes | None, future: Outcome, *, is_write: bool) -> Exchange:
+        slot = None if key is None else slot_of(key)
+        return Exchange(packed(words), slot=slot, is_write=is_write, retry=self.router.retry, future=future)
+
+    def _together(
+        self, commands: Sequence[Words], key: bytes | None, future: Outcome, *, is_write: bool, atomic: bool
+    ) -> Exchange:
         made = AtomicExchange if atomic else TogetherExchange
-        exchange = made(
+        return made(
             [packed(words) for words in commands],
             slot=None if key is None else slot_of(key),
             is_write=is_write,
             retry=self.router.retry,
-            future=self._loop.create_future(),
+            future=future,
         )
-        await self._prepare_way(exchange, min_replicas, consistency)
-        await self.router.enter(exchange)
-        try:
-            replies = await exchange.future
-        except EngineError as error:
-            raise exact(error, commands) from None
-        return [exact(each, commands) if type(each) is EngineError else each for each in replies]
+
+    def submit(
+        self, commands: Sequence[Words], take: Take, *, key: bytes, is_write: bool, atomic: bool = False
+    ) -> bool:
+        """See `port.Link`."""
+        taker = Taker(commands, take)
+        if len(commands) == 1:
+            exchange = self._one(commands[0], key, taker, is_write=is_write)
+        else:
+            exchange = self._together(commands, key, taker, is_write=is_write, atomic=atomic)
+        if is_write and self.min_replicas:
+            if not self._has_replicas(exchange.slot, self.min_replicas):
+                return False
+            exchange.way = Way.CONFIRMED
+            exchange.min_replicas = self.min_replicas
+        channel = self.router.channel_for(exchange)
+        if channel is not None and not channel.has_room:
+            return False
+        self.router.send(exchange)
+        return True
 
     async def call_masters(self, words: Words, *, is_write: bool) -> list[Resp]:
         """See `port.Link`."""
@@ -156,16 +189,11 @@ class Caller:
 
     async def call_node(self, address: str, words: Words, *, is_write: bool) -> Resp:
         """See `port.Link`."""
-        exchange = Exchange(
-            packed(words),
-            slot=None,
-            is_write=is_write,
-            retry=self.router.retry,
-            future=self._loop.create_future(),
-        )
+        future: asyncio.Future[Resp | EngineError] = self._loop.create_future()
+        exchange = self._one(words, None, future, is_write=is_write)
         exchange.address = address
         await self.router.enter(exchange)
-        reply: Resp | EngineError = await exchange.future
+        reply = await future
         if type(reply) is EngineError:
             raise exact(reply, [words])
         return reply  # type: ignore[return-value]
@@ -182,10 +210,15 @@ class Caller:
         elif consistency == "eventual":
             exchange.way = Way.EVENTUAL
 
+    def _has_replicas(self, slot: int | None, needed: int) -> bool:
+        """Return whether the layout shows enough replicas of a slot's master."""
+        node = self.router.node_of_slot(slot or 0)
+        return node is not None and len(node.replicas) >= needed
+
     async def _require_replicas(self, slot: int | None, needed: int) -> None:
         """Raise `LinkDown` if the master has too few replicas: better before the write than after it."""
         node = self.router.node_of_slot(slot or 0)
-        if node is None or len(node.replicas) >= needed:
+        if node is None or self._has_replicas(slot, needed):
             return
         # The layout does not show replicas that have just been connected.
         if not node.knows_online(self._loop.time()):

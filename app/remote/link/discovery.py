@@ -102,11 +102,14 @@ class Discovery:
         greeting = Greeting(url.sentinel_username, url.sentinel_password, tls=url.tls)
         words = [b"SENTINEL", b"GET-MASTER-ADDR-BY-NAME", url.service.encode()]
         (found,) = await ask(sentinel, greeting, self._timing, words)
+        if isinstance(found, EngineError):
+            raise LinkDown(
+                f"{sentinel} is no Sentinel ({found}); name the Sentinels, whose usual port is 26379",
+                outcome_unknown=False,
+            )
         if not isinstance(found, list):
             raise LinkDown(
-                f"the Sentinel {sentinel} knows no master named {url.service!r}"
-                + (f": {found}" if isinstance(found, EngineError) else ""),
-                outcome_unknown=False,
+                f"the Sentinel {sentinel} knows no master named {url.service!r}", outcome_unknown=False
             )
         master = Address(found[0].decode(), int(found[1]))
         (role,) = await ask(master, self._greeting, self._timing, [b"ROLE"])
@@ -126,9 +129,16 @@ class Discovery:
             [b"CONFIG", b"GET", b"cluster-node-timeout"],
         )
         if isinstance(slots, EngineError):
-            raise LinkDown(f"{address} shows no Cluster: {slots}", outcome_unknown=False)
+            raise LinkDown(
+                f"{address} shows no Cluster: {slots}; the URL of a single server starts with redis://",
+                outcome_unknown=False,
+            )
         if not slots:
-            raise LinkDown(f"{address} is a node of a Cluster without slots", outcome_unknown=False)
+            raise LinkDown(
+                f"{address} is a node of a Cluster without slots; assign them, for example with"
+                " redis-cli --cluster create, or name a node of the Cluster to use",
+                outcome_unknown=False,
+            )
         return Layout(_shards(slots, address), _seconds(timeout))
 
 

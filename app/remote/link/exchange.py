@@ -1,7 +1,7 @@
 """Exchanges: commands on their way to a node, and their replies on the way back.
 
-An exchange owns the future of its caller. If a reply calls for another try, the exchange passes itself
-to its `retry` function. It never chooses a node and never touches a socket.
+An exchange owns the future of its caller, or the taker in its place. If a reply calls for another try, the
+exchange passes itself to its `retry` function. It never chooses a node and never touches a socket.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 import hiredis
 
 from tailrace.app.remote.link.port import EngineError, LinkDown, Words
+from tailrace.app.remote.link.takers import Taker
 
 RETRIED: Final = frozenset(
     {b"MOVED", b"ASK", b"TRYAGAIN", b"CLUSTERDOWN", b"LOADING", b"MASTERDOWN", b"READONLY"}
@@ -47,6 +48,9 @@ class Way(Enum):
     """Messages of other gateways; RESP3, so that they come as pushes."""
 
 
+Outcome: TypeAlias = "asyncio.Future[Any] | Taker"
+"""Who gets the outcome of an exchange: a caller that awaits it, or a function."""
+
 Failure: TypeAlias = EngineError | LinkDown
 """Why an exchange is tried again: an error of `RETRIED`, or a connection that did not execute it."""
 
@@ -79,7 +83,7 @@ class Exchange:
         slot: int | None,
         is_write: bool,
         retry: Retry,
-        future: asyncio.Future[Any],
+        future: Outcome,
         way: Way = Way.PLAIN,
     ) -> None:
         self.packed: Any = packed
@@ -129,7 +133,7 @@ class Exchange:
         """The payload was never written to a connection."""
         self.retry(self, LinkDown(reason, outcome_unknown=False))
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: Failure) -> None:
         """End the exchange with an error."""
         if not self.future.done():
             self.future.set_exception(error)

@@ -9,7 +9,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tailrace.app.reasons import reason as reason_of
 from tailrace.app.remote.link.addresses import Address
@@ -59,16 +59,12 @@ def _answer_anyway(exchange: TogetherExchange, failure: EngineError | LinkDown) 
 async def run_once(connection: Connection, commands: list[Words]) -> list[Any]:
     """Run commands on a connection that has no other user yet; return replies and errors. Raises
     `LinkDown`."""
+    future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
     exchange = TogetherExchange(
-        [packed(words) for words in commands],
-        slot=None,
-        is_write=False,
-        retry=_answer_anyway,
-        future=asyncio.get_running_loop().create_future(),
+        [packed(words) for words in commands], slot=None, is_write=False, retry=_answer_anyway, future=future
     )
     connection.write(exchange.payload(), [exchange])
-    replies: list[Any] = await exchange.future
-    return replies
+    return await future
 
 
 async def open_connection(
@@ -99,17 +95,26 @@ async def open_connection(
         if isinstance(
             error, OSError | UnicodeError
         ):  # a time-out is one as well; the other is a bad host name
-            why = _why(error, within_s)
+            why = _why(error, within_s, has_tls=greeting.tls is not None)
             raise LinkDown(f"{address} cannot be reached: {why}", outcome_unknown=False) from None
         raise
     return connection
 
 
-def _why(error: OSError | UnicodeError, within_s: float) -> str:
+_MISMATCHES: Final = frozenset({62, 64})
+"""Codes of OpenSSL: the certificate is for another host name or address."""
+
+_OTHER_NAME: Final = "the URL of the store must name the host as its certificate does"
+_UNKNOWN_CA: Final = "ssl_ca_certs in the URL of the store names the file with the certificate of its CA"
+
+
+def _why(error: OSError | UnicodeError, within_s: float, *, has_tls: bool) -> str:
     if isinstance(error, TimeoutError):
-        return f"no answer within {within_s:g} s"
+        hint = "; if the port has no TLS, use redis:// in place of rediss://" if has_tls else ""
+        return f"no answer within {within_s:g} s{hint}"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is refused: {error.verify_message}"
+        hint = _OTHER_NAME if error.verify_code in _MISMATCHES else _UNKNOWN_CA
+        return f"its certificate is refused: {error.verify_message.rstrip('.')}; {hint}"
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {error.reason}"
     return reason_of(error) if isinstance(error, OSError) else str(error)

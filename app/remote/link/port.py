@@ -119,6 +119,23 @@ class Link(Protocol):
         """
         ...
 
+    def submit(
+        self,
+        commands: Sequence[Words],
+        take: Callable[[list[Resp | EngineError] | EngineError | LinkDown], None],
+        *,
+        key: bytes,
+        is_write: bool,
+        atomic: bool = False,
+    ) -> bool:
+        """Send commands as `call_together` does, with the defaults of the link, and without a task.
+
+        `take` is called once on the event loop, never within this call, with the replies in order or with why
+        there are none. Return False if the commands cannot be sent at once, because the node is busy or its
+        replicas must be asked for first; then nothing was sent, and `take` is not called.
+        """
+        ...
+
     async def call_masters(self, words: Words, *, is_write: bool) -> list[Resp]:
         """Run one command on every master (DBSIZE, FLUSHALL, FUNCTION LOAD), in the order of `masters()`.
 

@@ -45,7 +45,7 @@ class Router:
 
     async def enter(self, exchange: Exchange) -> None:
         """Send an exchange; wait before while its node has no room."""
-        channel = self._channel_for(exchange)
+        channel = self.channel_for(exchange)
         if channel is not None and not channel.has_room:
             await channel.room(exchange.size)
         self.send(exchange)
@@ -59,14 +59,15 @@ class Router:
             self._send_now(exchange)
 
     def _send_now(self, exchange: Exchange) -> None:
-        channel = self._channel_for(exchange)
+        channel = self.channel_for(exchange)
         if channel is None:
             self.retry(exchange, LinkDown(self._why_no_node(exchange), outcome_unknown=False))
         else:
             exchange.channel = channel
             channel.send(exchange)
 
-    def _channel_for(self, exchange: Exchange) -> Channel | None:
+    def channel_for(self, exchange: Exchange) -> Channel | None:
+        """Return the channel of the node that gets an exchange; None if no node is known for it."""
         node = self._node_for(exchange)
         if node is None:
             return None

@@ -145,7 +145,7 @@ def _options(kind: Kind, query: str, tls_options: tuple[str, ...]) -> dict[str, 
         if name not in allowed:
             raise BadStoreUrl(
                 f"the URL of a store has the unknown option {name!r}; "
-                + (f"allowed here: {', '.join(allowed)}" if allowed else "this scheme has no options")
+                + (f"allowed here: {', '.join(allowed)}" if allowed else "options need TLS, as in rediss://")
             )
     return options
 

@@ -29,7 +29,7 @@ def cut_to(reply: ReadReply, limits: ReadLimits) -> ReadReply:
         else:
             entries = NO_ENTRIES
         left_bytes -= _size_bytes(entries.fragments)
-        is_whole = len(entries) == len(read.entries)
+        is_whole = len(entries) == len(read.entries) and not (read.cut and budget.is_spent)
         reads.append(read if is_whole else _shorter(read, entries, is_cut=is_reached and not entries.ids))
     return ReadReply(reads)
 
@@ -51,7 +51,9 @@ def _size_bytes(fragments: Sequence[bytes | None]) -> int:
 
 
 def _shorter(read: StreamRead, entries: Entries, *, is_cut: bool) -> StreamRead:
-    following = entries.ids[-1] if entries.ids else read.entries.ids[0] - 1
+    following = read.next
+    if len(entries) < len(read.entries):
+        following = entries.ids[-1] if entries.ids else read.entries.ids[0] - 1
     return StreamRead(read.key, entries, following, read.new, read.history, is_cut)
 
 

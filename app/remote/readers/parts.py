@@ -6,6 +6,7 @@ atomic; the whole read is not. The group of every stream is checked before the f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -19,7 +20,7 @@ from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.pending import group_look
 from tailrace.app.remote.words.plan import Plan, Result, value
 from tailrace.app.remote.words.table import PLANNERS
-from tailrace.core.commands import Read, ReadFrom, ReadGroup, ReadLimits
+from tailrace.core.commands import Malformed, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.limits import READ_ENTRIES_MAX
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
 
@@ -39,47 +40,56 @@ class Looks:
         Raises `EngineError`, `StreamError` and `LinkDown`.
         """
         require_free_names(command)
-        parts = self._parts(command.streams)
+        parts = self._parts(command, is_armed=is_armed)
         if len(parts) == 1:
             reply = await self._part(command, is_armed=is_armed)
         else:
             reply = await self._several(command, parts, is_armed=is_armed)
         if isinstance(command, ReadGroup):
             return reply
-        if len(parts) == 1 and self._engine.capabilities.read_budgets.is_native:
+        if len(parts) == 1 and self._engine.capabilities.read_budgets.is_native and not _looks(command):
             return reply
         return cut_to(reply, command.limits)
 
-    def _parts(self, sources: Sequence[ReadFrom]) -> list[list[ReadFrom]]:
-        """Divide the streams by slot; without a Cluster, all are in one part."""
-        if not self._link.is_cluster:
-            return [list(sources)]
-        by_slot: dict[int, list[ReadFrom]] = {}
-        for source in sources:
-            by_slot.setdefault(self._link.slot_of(source.key), []).append(source)
-        return list(by_slot.values())
+    def _parts(self, command: AnyRead, *, is_armed: bool) -> list[list[int]]:
+        """Divide the streams, as places in the command, by slot; without a Cluster, all are in one part.
+
+        On a tracking connection XREAD answers with a map, which has each stream once, so a stream that is
+        named again is in another part.
+        """
+        is_map = is_armed and isinstance(command, Read)
+        parts: dict[tuple[int, int], list[int]] = {}
+        named: Counter[bytes] = Counter()
+        for place, source in enumerate(command.streams):
+            slot = self._link.slot_of(source.key) if self._link.is_cluster else 0
+            parts.setdefault((slot, named[source.key] if is_map else 0), []).append(place)
+            named[source.key] += 1
+        return list(parts.values())
 
     async def _several(
-        self, command: AnyRead, parts: Sequence[Sequence[ReadFrom]], *, is_armed: bool
+        self, command: AnyRead, parts: Sequence[Sequence[int]], *, is_armed: bool
     ) -> ReadReply:
         if isinstance(command, ReadGroup):
             await self._require_groups(command)
-        found: dict[bytes, StreamRead] = {}
+        found: dict[int, StreamRead] = {}
         left = min(command.limits.max_count or READ_ENTRIES_MAX, READ_ENTRIES_MAX)
         for part in parts:
+            sources = tuple(command.streams[place] for place in part)
             if left <= 0 and not is_armed:
-                found |= {source.key: _unread(source) for source in part}
+                found.update(zip(part, map(_unread, sources), strict=True))
                 continue
             limits = _limited(command.limits, max(left, 1))
-            reply = await self._part(replace(command, streams=tuple(part), limits=limits), is_armed=is_armed)
+            reply = await self._part(replace(command, streams=sources, limits=limits), is_armed=is_armed)
             left -= sum(len(read.entries.ids) for read in reply.streams)
-            found |= {read.key: read for read in reply.streams}
-        return ReadReply([found[source.key] for source in command.streams])
+            found.update(zip(part, reply.streams, strict=True))
+        return ReadReply([found[place] for place in range(len(command.streams))])
 
     async def _require_groups(self, command: ReadGroup) -> None:
         for source in command.streams:
             words = group_look(source.key, command.group)
             await self._link.call(words, key=source.key, is_write=False)
+            if isinstance(source.after, Malformed):
+                raise source.after.error
 
     async def _part(self, command: AnyRead, *, is_armed: bool) -> ReadReply:
         plan = PLANNERS[type(command)](self._engine, command)
@@ -107,6 +117,11 @@ class Looks:
         )
         value(results[0])
         return results[1:]
+
+
+def _looks(command: Read) -> bool:
+    """Return whether the gateway looks for an entry itself, which the engine's limits do not count."""
+    return any(source.after is Special.LAST_ENTRY for source in command.streams)
 
 
 def _limited(limits: ReadLimits, left: int) -> ReadLimits:

@@ -100,7 +100,7 @@ def _full_consumer(answer: Resp, now_ms: int) -> ConsumerFullInfo:
 
 
 def _pending_entry(value: int, consumer: bytes, at_ms: int, now_ms: int, deliveries: int) -> PendingEntry:
-    if not consumer:
+    if not consumer and not at_ms:  # a consumer can have an empty name
         return PendingEntry(value, None, UNOWNED_IDLE_MS, 0, deliveries)
     return PendingEntry(value, consumer, max(now_ms - at_ms, 0), at_ms, deliveries)
 
@@ -141,7 +141,7 @@ def pending_summary(answer: Resp) -> PendingSummaryReply:
         int_of(count),
         None if least is None else id_of(least),
         None if greatest is None else id_of(greatest),
-        [(_bytes(name), int_of(each)) for name, each in pairs if name != b""],
+        [(_bytes(name), int_of(each)) for name, each in pairs],
     )
 
 
@@ -154,7 +154,7 @@ def pending_entries(rows: Sequence[Resp], now_ms: int) -> list[PendingEntry]:
         name = _bytes(consumer)
         found.append(
             PendingEntry(id_of(value), name, idle, now_ms - idle, int_of(deliveries))
-            if name
+            if name or idle != UNOWNED_IDLE_MS
             else PendingEntry(id_of(value), None, UNOWNED_IDLE_MS, 0, int_of(deliveries))
         )
     return found

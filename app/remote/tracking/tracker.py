@@ -49,16 +49,17 @@ class Tracker:
         self, commands: Sequence[Words], *, key: bytes, is_write: bool
     ) -> list[Resp | EngineError]:
         """See `port.Link.read_armed`."""
+        future = self._loop.create_future()
         exchange = TogetherExchange(
             [packed([b"EXISTS", key]), *(packed(words) for words in commands)],
             slot=slot_of(key),
             is_write=is_write,
             retry=self._router.retry,
-            future=self._loop.create_future(),
+            future=future,
             way=Way.TRACKING,
         )
         await self._router.enter(exchange)
-        replies = (await exchange.future)[1:]
+        replies = (await future)[1:]
         if exchange.asking:
             self._imported.add(key)
         return [

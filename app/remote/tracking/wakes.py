@@ -53,14 +53,15 @@ class Wakes:
     def _publish(self) -> None:
         told, self._told = self._told, {}
         for key in told:
+            future = self._loop.create_future()
+            future.add_done_callback(_ignore)  # waiters read again anyway
             exchange = Exchange(
                 packed([b"PUBLISH", self._channel_name, self._origin + key]),
                 slot=slot_of(key),
                 is_write=False,
                 retry=self._router.retry,
-                future=self._loop.create_future(),
+                future=future,
             )
-            exchange.future.add_done_callback(_ignore)  # waiters read again anyway
             self._router.send(exchange)
 
     # --- listening -------------------------------------------------------------------------------
@@ -79,14 +80,15 @@ class Wakes:
 
     def _subscribe(self, channel: Channel) -> None:
         """Subscribe. In RESP3 the confirmation is a push, so a PING shows when it is effective."""
+        future = self._loop.create_future()
+        future.add_done_callback(self._subscribed)
         exchange = Exchange(
             packed([b"SUBSCRIBE", self._channel_name]) + packed([b"PING"]),
             slot=None,
             is_write=True,
             retry=self._router.retry,
-            future=self._loop.create_future(),
+            future=future,
         )
-        exchange.future.add_done_callback(self._subscribed)
         channel.send(exchange)
 
     def _subscribed(self, future: asyncio.Future[Any]) -> None:

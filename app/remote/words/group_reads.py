@@ -115,9 +115,9 @@ def _group_stream(
     after = source.after
     assert isinstance(after, int)
     shown = next(histories, None)
-    found = NO_ENTRIES if entries is None else entries
-    if isinstance(shown, list):
-        found = _with_times(found, values(shown))
+    if entries is None:  # the limits of the read were reached before this stream
+        return StreamRead(source.key, NO_ENTRIES, next=after)
+    found = _with_times(entries, values(shown)) if isinstance(shown, list) else entries
     return StreamRead(source.key, found, next=found.ids[-1] if found.ids else after, history=True)
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.hidden import (
+    groups_with_hidden_consumer,
     visible_consumers,
     visible_full_groups,
     visible_groups,
@@ -40,7 +41,7 @@ from tailrace.core.commands import (
     SetGroupPosition,
 )
 from tailrace.core.errors import key_required, no_group
-from tailrace.core.replies import StreamFullInfo, StreamInfo
+from tailrace.core.replies import GroupInfo, StreamFullInfo, StreamInfo
 
 UNKNOWN_ENTRIES_READ: Final = -1
 
@@ -180,10 +181,19 @@ def with_state(info: StreamInfo, state: StreamState | None) -> StreamInfo:
     )
 
 
-def info_groups(command: InfoGroups) -> Plan:
-    """XINFO GROUPS."""
-    read = last(lambda result: visible_groups(group_infos(values(result))))
-    return Plan([[b"XINFO", b"GROUPS", command.key]], read, command.key)
+def info_groups(command: InfoGroups, *, has_nack: bool) -> Plan:
+    """XINFO GROUPS. Without XNACK, the full form shows which groups have the hidden consumer."""
+    key = command.key
+    words = [b"XINFO", b"GROUPS", key]
+    if has_nack:
+        return Plan([words], last(lambda result: visible_groups(group_infos(values(result)))), key)
+
+    def read(results: Sequence[Result]) -> list[GroupInfo]:
+        groups = group_infos(values(results[0]))
+        full = stream_full_info(value(results[1]), 0)
+        return visible_groups(groups, groups_with_hidden_consumer(full.groups))
+
+    return Plan([words, [b"XINFO", b"STREAM", key, b"FULL", b"COUNT", b"1"]], read, key, is_atomic=True)
 
 
 def info_consumers(command: InfoConsumers) -> Plan:

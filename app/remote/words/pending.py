@@ -1,4 +1,4 @@
-"""XACK, XACKDEL, XNACK, XCLAIM, XAUTOCLAIM, XPENDING, XDEL, XDELEX and XTRIM in words.
+"""XACK, XACKDEL, XNACK, XPENDING, XDEL, XDELEX and XTRIM in words.
 
 XACK and XACKDEL reply 0 for a missing group. The API reports a missing group, so such a command also checks
 the group.
@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from tailrace.app.remote.functions.hidden import visible_entry, visible_summary
 from tailrace.app.remote.link.port import EngineError, Resp
 from tailrace.app.remote.replies.infos import pending_entries, pending_summary
-from tailrace.app.remote.replies.shapes import entries_of, id_of, ids_of
 from tailrace.app.remote.words.plan import Plan, Result, Words, last, number, value, values
 from tailrace.app.remote.words.spelling import (
     counted_ids,
@@ -26,9 +25,6 @@ from tailrace.app.remote.words.spelling import (
 from tailrace.core.commands import (
     Acknowledge,
     AcknowledgeAndDelete,
-    AutoClaim,
-    Claim,
-    ClaimOptions,
     DeleteEntries,
     DeleteEntriesByPolicy,
     Malformed,
@@ -37,7 +33,7 @@ from tailrace.core.commands import (
     PendingSummary,
     TrimStream,
 )
-from tailrace.core.replies import ClaimReply, DeleteResult, Entries, PendingEntry, Reply
+from tailrace.core.replies import DeleteResult, PendingEntry, Reply
 
 
 def group_look(key: bytes, group: bytes) -> Words:
@@ -49,7 +45,7 @@ def acknowledge(command: Acknowledge) -> Plan:
     """XACK."""
     key, group, ids = command.key, command.group, command.ids
     if isinstance(ids, Malformed):
-        return _refused(key, group, ids, 0, must_exist=command.require_group)
+        return refused_in_group(key, group, ids, 0, must_exist=command.require_group)
     words = [b"XACK", key, group, *id_words(ids)]
     if command.require_group:
         return Plan([group_look(key, group), words], last(number), key, is_write=True)
@@ -61,13 +57,15 @@ def acknowledge_and_delete(command: AcknowledgeAndDelete) -> Plan:
     key, group, ids = command.key, command.group, command.ids
     if isinstance(ids, Malformed):
         missing = [DeleteResult.NOT_FOUND] * command.ids_count
-        return _refused(key, group, ids, missing, must_exist=command.require_group)
+        return refused_in_group(key, group, ids, missing, must_exist=command.require_group)
     words = [b"XACKDEL", key, group, *policy_words(command.references), *counted_ids(ids)]
     looks = [group_look(key, group)] if command.require_group else []
     return Plan([*looks, words], last(_results), key, is_write=True)
 
 
-def _refused(key: bytes, group: bytes, malformed: Malformed, missing: Reply, *, must_exist: bool) -> Plan:
+def refused_in_group(
+    key: bytes, group: bytes, malformed: Malformed, missing: Reply, *, must_exist: bool
+) -> Plan:
     """Return the plan of a command with a malformed id: without the key or the group it replies `missing`, or
     with `must_exist` fails with NOGROUP."""
 
@@ -97,90 +95,12 @@ def negative_acknowledge(command: NegativeAcknowledge) -> Plan:
     """XNACK."""
     key, group, ids = command.key, command.group, command.ids
     if isinstance(ids, Malformed):
-        return _refused(key, group, ids, 0, must_exist=True)
+        return refused_in_group(key, group, ids, 0, must_exist=True)
     words = [b"XNACK", key, group, command.mode.name.encode(), *counted_ids(ids)]
     words += option(b"RETRYCOUNT", command.retry_count)
     if command.force:
         words.append(b"FORCE")
     return Plan([words], last(number), key, is_write=True, wakes=True)
-
-
-# --- claims --------------------------------------------------------------------------------------------
-
-
-def claim(command: Claim) -> Plan:
-    """XCLAIM."""
-    key, group, options = command.key, command.group, command.options
-    if isinstance(options, Malformed):
-        return _refused(key, group, options, None, must_exist=True)
-    if not options.ids:
-        words = group_look(key, group)
-        return Plan([words], last(lambda result: _nothing_claimed(options, result)), key)
-    words = [
-        b"XCLAIM",
-        key,
-        group,
-        command.consumer,
-        number_word(options.min_idle_ms),
-        *id_words(options.ids),
-    ]
-    words += _claim_options(options)
-    return Plan([words], last(_claimed(just_id=options.just_id)), key, is_write=True, wakes=True)
-
-
-def _nothing_claimed(options: ClaimOptions, result: Result) -> ClaimReply:
-    value(result)
-    return ClaimReply(Entries((), ()), options.just_id)
-
-
-def _claim_options(options: ClaimOptions) -> Words:
-    words = [
-        *option(b"IDLE", options.idle_ms),
-        *option(b"TIME", options.delivered_at_ms),
-        *option(b"RETRYCOUNT", options.retry_count),
-    ]
-    if options.force:
-        words.append(b"FORCE")
-    if options.just_id:
-        words.append(b"JUSTID")
-    if options.last_id is not None:
-        words += [b"LASTID", id_word(options.last_id)]
-    return words
-
-
-def _claimed(*, just_id: bool) -> Callable[[Result], ClaimReply]:
-    return lambda result: ClaimReply(_claimed_entries(values(result), just_id=just_id), just_id)
-
-
-def _claimed_entries(rows: Sequence[Result], *, just_id: bool) -> Entries:
-    # Engines before Redis 7 wrote nil for an entry that was deleted.
-    present = [value(row) for row in rows if row is not None]
-    return Entries(ids_of(present), ()) if just_id else entries_of(present)
-
-
-def auto_claim(command: AutoClaim) -> Plan:
-    """XAUTOCLAIM."""
-    key, group = command.key, command.group
-    words = [
-        b"XAUTOCLAIM",
-        key,
-        group,
-        command.consumer,
-        number_word(command.min_idle_ms),
-        id_word(command.start),
-    ]
-    words += option(b"COUNT", command.count)
-    if command.just_id:
-        words.append(b"JUSTID")
-
-    def read(result: Result) -> ClaimReply:
-        cursor, rows, *deleted = values(result)
-        entries = _claimed_entries(values(rows), just_id=command.just_id)
-        return ClaimReply(
-            entries, command.just_id, id_of(cursor), ids_of(values(deleted[0])) if deleted else ()
-        )
-
-    return Plan([words], last(read), key, is_write=True, wakes=True)
 
 
 # --- looking -------------------------------------------------------------------------------------------

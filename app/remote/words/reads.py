@@ -95,7 +95,7 @@ class _ReadAnswers:
         assert isinstance(after, int)
         if self._command.strict:
             require_untrimmed(next(looks), after + 1)
-        entries = served.take(source.key)
+        entries = served.take(source.key, after)
         if entries is None:
             return StreamRead(source.key, NO_ENTRIES, next=after)
         following = entries.ids[-1] if entries.ids else after
@@ -114,13 +114,18 @@ class Served:
     def __init__(self, rows: Sequence[Resp]) -> None:
         self._rows = list(rows)
 
-    def take(self, key: bytes) -> Entries | None:
-        """Return the entries of the stream if the answer has it next, else None."""
+    def take(self, key: bytes, after: StreamId = -1) -> Entries | None:
+        """Return the entries of the stream if the answer has it next, else None.
+
+        A read may name a stream twice, so entries at or before `after` belong to a later one."""
         if not self._rows:
             return None
         row = self._rows[0]
         assert isinstance(row, list)
         if row[0] != key:
             return None
+        entries = entries_of(values(row[1]))
+        if entries.ids and entries.ids[0] <= after:
+            return None
         del self._rows[0]
-        return entries_of(values(row[1]))
+        return entries

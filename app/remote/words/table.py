@@ -17,7 +17,7 @@ from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
 from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
-from tailrace.app.remote.words import appends, consumers, group_reads, groups, pending, ranges, reads
+from tailrace.app.remote.words import appends, claims, consumers, group_reads, groups, pending, ranges, reads
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan
 from tailrace.core import commands as c
@@ -92,7 +92,7 @@ def _claim(engine: Engine, command: c.Claim) -> Plan:
     overflow."""
     known = engine.capabilities
     if engine.library is None or isinstance(command.options, c.Malformed) or not command.options.ids:
-        return pending.claim(command)
+        return claims.claim(command)
     plan = engine.call(pending_calls.claim(command), known.functions)
     return Plan(plan.commands, plan.read, plan.key, is_write=True, wakes=True)
 
@@ -135,18 +135,28 @@ def _info_stream(engine: Engine, command: c.InfoStream) -> Plan:
     return groups.info_stream(command, (engine.words(call, engine.capabilities.functions), call))
 
 
+def _info_groups(engine: Engine, command: c.InfoGroups) -> Plan:
+    return groups.info_groups(command, has_nack=engine.capabilities.xnack.is_native)
+
+
+def _auto_claim(engine: Engine, command: c.AutoClaim) -> Plan:
+    return claims.auto_claim(command, creates_consumer=engine.capabilities.empty_reads.is_native)
+
+
 def _read(engine: Engine, command: c.Read) -> Plan:
     return reads.read(command, has_max_count=engine.capabilities.read_budgets.is_native)
 
 
 def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     """Budgets over one stream are COUNT, so an engine without MAXCOUNT needs the library for several streams,
-    and for a limit on bytes."""
+    and for a limit on bytes. The answer to a read that names a stream twice does not show which of the two
+    has entries; that of the library does."""
     known = engine.capabilities
     if group_reads.malformed(command) is not None:
         return group_reads.read_group(command, has_max_count=known.budgets.is_native)
     lacks_claim = command.claim_min_idle_ms is not None and not known.claim.is_native
-    lacks_budgets = not known.budgets.is_native and engine.library is not None
+    names_twice = len({source.key for source in command.streams}) < len(command.streams)
+    lacks_budgets = (names_twice or not known.budgets.is_native) and engine.library is not None
     if lacks_claim or lacks_budgets:
         return engine.call(read_calls.read_group(command), known.claim if lacks_claim else known.budgets)
     return group_reads.read_group(command, has_max_count=known.budgets.is_native)
@@ -189,7 +199,7 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.AcknowledgeAndDelete: _acknowledge_and_delete,
     c.NegativeAcknowledge: _nack,
     c.Claim: _claim,
-    c.AutoClaim: _native(pending.auto_claim),
+    c.AutoClaim: _auto_claim,
     c.PendingSummary: _native(pending.summary),
     c.PendingRange: _native(pending.pending_range),
     c.CreateGroup: _native(groups.create_group),
@@ -201,7 +211,7 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.CreateConsumer: _native(groups.create_consumer),
     c.DeleteConsumer: _native(consumers.delete),
     c.InfoStream: _info_stream,
-    c.InfoGroups: _native(groups.info_groups),
+    c.InfoGroups: _info_groups,
     c.InfoConsumers: _native(groups.info_consumers),
 }
 """The planner of each command."""

@@ -15,7 +15,7 @@ from tests.differential.harness import FAREWELL, OPENING, Comparison, Difference
 from tests.differential.later_generator import LaterGenerator
 from tests.differential.redis_7_0 import Comparison70
 from tests.differential.redis_8_10 import Comparison810
-from tests.differential.replies import Members, Reply
+from tests.differential.replies import Members, Refusal, Reply
 from tests.differential.vocabulary import Program, Words
 from tests.remote.functions.emulation import Emulation, is_well_formed
 from tests.support.redis_server import Value
@@ -38,14 +38,15 @@ class EmulatedGenerator(LaterGenerator):
         if not super()._is_comparable(words) or not is_well_formed(words):
             return False
         command = parse_request(words).command
-        return not isinstance(command, ELSEWHERE) and not _has_named_difference(command)
+        return not isinstance(command, ELSEWHERE) and not has_named_difference(command)
 
     def program(self, length: int) -> Program:
         # Nodes of the default size: the library does not see where nodes begin.
         return super().program(length)[1:]
 
 
-def _has_named_difference(command: object) -> bool:
+def has_named_difference(command: object) -> bool:
+    """Whether the library is known to answer this command in another way."""
     trim = command.trim if isinstance(command, c.Append | c.TrimStream) else None
     if trim is not None and trim.references is not c.References.KEEP and trim.limit is not None:
         # A limit counts entries where the engine counts whole nodes.
@@ -71,6 +72,8 @@ class Emulated(Comparison):
     - CLAIM takes entries of equal idle times in id order, because the engine lists them so; Redis takes
       them in the order of their deliveries. The entries of a reply are compared without their order. If
       COUNT, MAXCOUNT or MAXSIZE chooses among entries that were delivered again, the program ends.
+    - A trim with ACKED deletes entries between others, which moves the greatest deleted id from 0-0; a trim
+      of the embedded engine does not. With that id still 0-0, the program ends.
     - The greatest counts of deliveries are one count.
 
     `_redelivered`: the groups, by key and name, with entries that may not have been delivered in id
@@ -85,7 +88,11 @@ class Emulated(Comparison):
     def before(self, words: Words) -> None:
         super().before(words)
         command = _command(words)
-        self._is_over = self._nacks_a_deleted_entry(command) or self._chooses_among_redelivered(command)
+        self._is_over = (
+            self._nacks_a_deleted_entry(command)
+            or self._chooses_among_redelivered(command)
+            or self._trims_acknowledged(command)
+        )
         self._note_redeliveries(command)
 
     def _nacks_a_deleted_entry(self, command: object) -> bool:
@@ -97,6 +104,14 @@ class Emulated(Comparison):
         assert not isinstance(command.ids, c.Malformed)
         pending = stream.groups[command.group].pending.present(list(command.ids))
         return any(value not in stream.log for value in pending)
+
+    def _trims_acknowledged(self, command: object) -> bool:
+        trim = command.trim if isinstance(command, c.Append | c.TrimStream) else None
+        if trim is None or trim.references is not c.References.ACKNOWLEDGED:
+            return False
+        assert isinstance(command, c.Append | c.TrimStream)
+        stream = self.ask(b"XINFO", b"STREAM", command.key)
+        return not isinstance(stream, Refusal) and stream[b"max-deleted-entry-id"] == b"0-0"
 
     def _chooses_among_redelivered(self, command: object) -> bool:
         if not isinstance(command, c.ReadGroup) or command.claim_min_idle_ms is None:
@@ -132,7 +147,8 @@ class Emulated(Comparison):
 
 
 def _command(words: Words) -> object:
-    return parse_request(words).command
+    """Return the command; None if the grammar refuses it, or one of its arguments."""
+    return parse_request(words).command if is_well_formed(words) else None
 
 
 def _id_of(entry: Reply) -> tuple[int, int]:

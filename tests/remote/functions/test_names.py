@@ -6,7 +6,7 @@ from __future__ import annotations
 from binascii import crc_hqx
 from random import Random
 
-from tailrace.app.remote.functions.names import NACKED, SLOTS, is_reserved, state_key
+from tailrace.app.remote.functions.names import NACKED, SLOTS, is_reserved, state_key, stream_of
 
 
 def slot(key: bytes) -> int:
@@ -44,6 +44,14 @@ def test_a_streams_state_is_in_the_slot_of_the_stream() -> None:
 def test_different_streams_have_different_states() -> None:
     names = {state_key(key) for key in set(keys())}
     assert len(names) == len(set(keys()))
+
+
+def test_a_state_names_its_stream_and_no_other_key_names_one() -> None:
+    for key in keys():
+        assert stream_of(state_key(key)) == key
+        assert stream_of(key) != key
+    for other in (NACKED, b"\0tailrace:a:s", b"\0tailrace:b:{{s}}", b"\0tailrace:c:{1}a}b", b"\0tailrace:"):
+        assert stream_of(other) is None, other
 
 
 def test_all_names_of_the_gateway_are_reserved() -> None:

@@ -157,12 +157,33 @@ def test_tls_verifies_the_certificate_and_the_host(with_tls: tuple[RedisNode, in
             async with linked(f"rediss://{good}") as link:
                 assert await link.call([b"ECHO", b"x"], key=None, is_write=False) == b"x"
         for bad, message in (
-            (f"localhost:{tls_port}", "certificate is refused"),
-            (f"127.0.0.1:{tls_port}?{known}", "certificate is refused: IP address mismatch"),
-            (f"localhost:{node.port}?{known}", "cannot be reached"),
+            (f"localhost:{tls_port}", "certificate is refused: .*; ssl_ca_certs in the URL"),
+            (
+                f"127.0.0.1:{tls_port}?{known}",
+                "refused: IP address mismatch.*; the URL of the store must name",
+            ),
+            (f"localhost:{node.port}?{known}", "if the port has no TLS, use redis://"),
         ):
             with pytest.raises(LinkDown, match=message):
                 async with linked(f"rediss://{bad}"):
                     pass
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "end", "message"),
+    [
+        ("redis+cluster", "", "shows no Cluster: .*; the URL of a single server starts with redis://"),
+        ("redis+sentinel", "/main", "is no Sentinel .*; name the Sentinels, whose usual port is 26379"),
+    ],
+)
+def test_a_url_for_another_kind_of_engine_is_refused_with_what_to_write(
+    engine: RedisNode, scheme: str, end: str, message: str
+) -> None:
+    async def main() -> None:
+        with pytest.raises(LinkDown, match=f"{engine.address} {message}"):
+            async with linked(f"{scheme}://{engine.address}{end}"):
+                pass
 
     run(main)

@@ -83,3 +83,12 @@ local function drop(keys)
   redis.call('UNLINK', keys[2])
   return {'ok', found}
 end
+
+-- Frees the state of a stream that another client, or the engine, has removed. Answers 1 if something was freed.
+local function sweep(keys)
+  local stream, state = keys[1], keys[2]
+  if redis.call('TYPE', stream).ok ~= 'stream' then return {'ok', redis.call('UNLINK', state)} end
+  if not redis.call('HGET', state, 'incarnation') or has_state(stream, state) then return {'ok', 0} end
+  forget_state(state)
+  return {'ok', 1}
+end

@@ -5,7 +5,7 @@ local OPERATIONS = {
   read_group = read_group, nack = nack, claim = claim, oldest = oldest,
   delete = delete, ack_delete = ack_delete, trim = trim,
   mark = mark_stream, state = state_of, configure = configure, record = record,
-  rename = rename, copy = copy, drop = drop, walk = walk,
+  rename = rename, copy = copy, drop = drop, sweep = sweep, walk = walk,
 }
 
 -- Runs the operation that the last argument names. An error of the engine is answered word for word: the engine's
