@@ -100,10 +100,8 @@ def configure(  # noqa: PLR0913 - one parameter an option
         "max_lag_ms": max_lag_ms,
     }
     given = {name: value for name, value in settings.items() if value is not None}
-    if remove == bool(given) or (max_deliveries is None) != (dead_letter_stream is None):
-        raise typer.BadParameter(
-            "give settings, or --remove; --max-deliveries and --dead-letter-stream belong together"
-        )
+    if remove == bool(given):
+        raise typer.BadParameter("give settings, or --remove")
     with connected(url, token, token_file) as server:
         body = settings if remove else given
         print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())
