@@ -41,7 +41,7 @@ class AsyncConsumer:
         group: str,
         consumer: str,
         *,
-        claim_min_idle_ms: int | None = None,
+        claim_min_idle_ms: int | None = 60_000,
         max_deliveries: int | None = None,
         dead_letter_stream: str | None = None,
         on_failure: OnFailure = "wait",
@@ -206,8 +206,11 @@ class AsyncConsumer:
     async def _end(self) -> None:
         """Acknowledge the finished items and return those that no worker started."""
         await self._settling.flush()
-        await self._settling.give_back(self._feed.end())
+        rest = self._feed.end()
+        if self.options.claim_min_idle_ms is not None:
+            await self._settling.give_back(rest)  # Only consumers that claim receive them.
         self._state.held.clear()
+        self._state.answer_lost()  # The next run begins like a new consumer.
         self._hooks.stopped()
 
     async def _extend_leases(self) -> None:

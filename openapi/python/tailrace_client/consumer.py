@@ -43,8 +43,8 @@ class Consumer:
     `claim_min_idle_ms`: also take over entries that have been pending for any consumer for this long. While
     an item is being processed, its lease is extended, so this time may be shorter than the processing, unless
     `extend_leases` is False. It is the time until another consumer takes over the work of a consumer that was
-    killed. None: take over nothing, and begin with the entries that are still pending for this name; a failed
-    entry waits for the next start.
+    killed. None: take over nothing, and begin with the entries that are still pending for this name. A failed
+    entry then waits for the next start, and an entry that was returned for a consumer that claims.
 
     `max_deliveries`: an entry that was delivered this many times without an acknowledgment is moved to
     `dead_letter_stream` (by default `<stream>:dead`) with the last error. None: an entry is tried without
@@ -68,7 +68,7 @@ class Consumer:
         group: str,
         consumer: str,
         *,
-        claim_min_idle_ms: int | None = None,
+        claim_min_idle_ms: int | None = 60_000,
         max_deliveries: int | None = None,
         dead_letter_stream: str | None = None,
         on_failure: OnFailure = "wait",
@@ -257,8 +257,11 @@ class Consumer:
     def _end(self) -> None:
         """Acknowledge the finished items and return those that no worker started."""
         self._settling.flush()
-        self._settling.give_back(self._feed.end())
+        rest = self._feed.end()
+        if self.options.claim_min_idle_ms is not None:
+            self._settling.give_back(rest)  # Only consumers that claim receive them.
         self._state.held.clear()
+        self._state.answer_lost()  # The next run begins like a new consumer.
         self._hooks.stopped()
 
     def _extend_leases(self, ended: threading.Event) -> None:
