@@ -10,6 +10,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
@@ -22,11 +23,18 @@ def numbers_of(numbers: tuple[signal.Signals, ...]) -> tuple[signal.Signals, ...
 
 
 class StopSignals:
-    """The signals of a blocking consumer."""
+    """The signals of a blocking consumer.
+
+    A handler of signals interrupts code that may hold any lock, so it must not take one: it must neither call
+    `stop` nor start a thread. It puts the stop into a queue, which is safe there, and a thread that waits for
+    the queue calls `stop`.
+    """
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self._stop = stop
         self._former: dict[signal.Signals, Handler] = {}
+        self._requests: SimpleQueue[bool] = SimpleQueue()
+        self._is_waiting = False
         self._is_stopping = False
 
     def install(self, numbers: tuple[signal.Signals, ...]) -> None:
@@ -34,6 +42,10 @@ class StopSignals:
         for number in numbers_of(numbers):
             former = signal.signal(number, self._handle)
             self._former.setdefault(number, former)
+        if not self._is_waiting:
+            self._is_waiting = True
+            self._requests = SimpleQueue()
+            threading.Thread(target=self._wait, args=(self._requests,), daemon=True).start()
 
     def restore(self) -> None:
         """Put the former handlers back. Other threads than the main thread cannot: the handlers stay."""
@@ -41,14 +53,20 @@ class StopSignals:
             for number, former in self._former.items():
                 signal.signal(number, former)
             self._former.clear()
+            if self._is_waiting:
+                self._is_waiting = False
+                self._requests.put(False)  # noqa: FBT003 - ends the waiting thread
         self._is_stopping = False
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._is_stopping and number == signal.SIGINT:
             signal.default_int_handler(number, frame)
         self._is_stopping = True
-        # The interrupted code may hold the lock that `stop` takes.
-        threading.Thread(target=self._stop).start()
+        self._requests.put(True)  # noqa: FBT003 - asks for a stop
+
+    def _wait(self, requests: SimpleQueue[bool]) -> None:
+        while requests.get():
+            self._stop()
 
 
 class AsyncStopSignals:
