@@ -48,6 +48,20 @@ export interface ClaimOptions extends Waiting, EntryForm {
   readonly ids: readonly string[];
 }
 
+export interface AutoclaimOptions extends Waiting {
+  readonly consumer: string;
+  readonly minIdleMs: number;
+  readonly start?: string;
+  readonly count?: number;
+}
+
+/** The result of an autoclaim. `deletedIds`: entries that were pending and are deleted from the stream. */
+export interface Scan {
+  readonly entries: readonly Entry[];
+  readonly cursor: string;
+  readonly deletedIds: readonly string[];
+}
+
 export interface PendingOptions extends Waiting {
   readonly consumer?: string;
   readonly minIdleMs?: number;
@@ -100,6 +114,69 @@ export class Group {
     });
   }
 
+  /** Returns the position, the lag and the settings of the group. */
+  info(options: Waiting = {}): Promise<api.Group> {
+    const called = { repeatable: true, ...options };
+    return this.calls.call((common) => api.xinfoGroup({ ...common, path: this.#path }), called);
+  }
+
+  /**
+   * Sets dead letters, or removes them with null for both: an entry that was delivered `max_deliveries` times
+   * moves to `dead_letter_stream` instead of one more delivery. Settings that are missing stay.
+   */
+  configure(settings: api.GroupSettingsBody, options: Waiting = {}): Promise<api.Group> {
+    const request = { path: this.#path, body: settings };
+    const called = { repeatable: true, ...options };
+    return this.calls.call((common) => api.configureGroup({ ...common, ...request }), called);
+  }
+
+  /**
+   * Sends dead letters of the group back to its stream, each once, and deletes them. After a lost response,
+   * call it again.
+   */
+  redrive(body: api.RedriveBody = {}, options: Waiting = {}): Promise<api.RedriveReply> {
+    const request = { path: this.#path, body };
+    const called = { repeatable: false, ...options };
+    return this.calls.call((common) => api.redrive({ ...common, ...request }), called);
+  }
+
+  /** Sets the position of the group: it delivers entries after `after` from now on. */
+  async setPosition(after: string, options: Waiting & { readonly entriesRead?: number } = {}): Promise<void> {
+    const { entriesRead, signal } = options;
+    const request = { path: this.#path, body: { after, entries_read: entriesRead } };
+    const called = { repeatable: true, signal };
+    await this.calls.call((common) => api.xgroupSetid({ ...common, ...request }), called);
+  }
+
+  /** Returns the consumers of the group, with their pending entries. */
+  async consumers(options: Waiting = {}): Promise<api.Consumer[]> {
+    const called = { repeatable: true, ...options };
+    const operation = (common: object) => api.xinfoConsumers({ ...common, path: this.#path });
+    return (await this.calls.call(operation, called)).consumers;
+  }
+
+  /** Creates a consumer. Returns whether it is new. Reads create consumers, too. */
+  async createConsumer(consumer: string, options: Waiting = {}): Promise<boolean> {
+    const path = { ...this.#path, consumer };
+    const called = { repeatable: true, ...options };
+    return (await this.calls.call((common) => api.xgroupCreateconsumer({ ...common, path }), called)).created;
+  }
+
+  /**
+   * Deletes a consumer and returns how many entries were pending for it: they move to `transferTo`, or are
+   * dropped with `force`.
+   */
+  async deleteConsumer(
+    consumer: string,
+    options: Waiting & { readonly force?: boolean; readonly transferTo?: string } = {},
+  ): Promise<number> {
+    const { force, transferTo, signal } = options;
+    const request = { path: { ...this.#path, consumer }, query: { force, transfer_to: transferTo } };
+    const called = { repeatable: false, signal };
+    const operation = (common: object) => api.xgroupDelconsumer({ ...common, ...request });
+    return (await this.calls.call(operation, called)).pending_dropped;
+  }
+
   /** Returns entries for a consumer: claimed entries first, then new ones; none if there are none in time. */
   async read(options: GroupReadOptions): Promise<Delivered[]> {
     const { consumer, count, waitMs, claimMinIdleMs, noack, after: id = ">", signal } = options;
@@ -144,6 +221,28 @@ export class Group {
     const called = { repeatable: false, signal };
     const reply = await this.calls.call((common) => api.xclaim({ ...common, ...request }), called);
     return (reply.entries ?? []).map(fromWire);
+  }
+
+  /**
+   * Sets the idle time of entries that are pending for a consumer to 0, without counting a delivery, and
+   * returns the ids. Pending entries of other consumers are taken over.
+   */
+  async extend(consumer: string, ids: readonly string[], options: Waiting = {}): Promise<string[]> {
+    const body = { consumer, min_idle_ms: 0, ids: [...ids], just_id: true };
+    const request = { path: this.#path, body };
+    const called = { repeatable: true, ...options };
+    return (await this.calls.call((common) => api.xclaim({ ...common, ...request }), called)).ids ?? [];
+  }
+
+  /** Takes over idle entries that a scan in id order finds. `cursor` is the start of the next scan. */
+  async autoclaim(options: AutoclaimOptions): Promise<Scan> {
+    const { consumer, minIdleMs, start = "0-0", count, signal } = options;
+    const body = { consumer, min_idle_ms: minIdleMs, start, count };
+    const request = { path: this.#path, body };
+    const called = { repeatable: false, signal };
+    const reply = await this.calls.call((common) => api.xautoclaim({ ...common, ...request }), called);
+    const { cursor, deleted_ids: deletedIds } = reply;
+    return { entries: (reply.entries ?? []).map(fromWire), cursor, deletedIds };
   }
 
   /** Yields all pending entries in id order, read page by page. */

@@ -197,8 +197,7 @@ former = signal.getsignal(signal.SIGINT)
 consumer.stop_on_signals()
 def handle(item):
     print(item.id, flush=True)
-    while not sys.stdin.readline():
-        pass
+    sys.stdin.readline()
 consumer.run(handle)
 assert signal.getsignal(signal.SIGINT) is former
 print("stopped", flush=True)
@@ -214,11 +213,11 @@ def worker(script: str, url: str, key: str) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate(timeout=30)
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("script", [WORKER, ASYNC_WORKER])
@@ -234,8 +233,7 @@ def test_a_signal_lets_the_handler_finish_and_returns_the_rest(
             begun.add(process.stdout.readline().strip())
         for _ in range(2):  # A supervisor may send it twice.
             process.send_signal(signal.SIGTERM)
-        process.stdin.write("\n" * 10)
-        process.stdin.flush()
+        process.stdin.close()  # Lets the handlers return.
         rest = process.stdout.read()
         assert rest.endswith("stopped\n"), process.stderr and process.stderr.read()
         assert process.wait(30) == 0
@@ -251,10 +249,10 @@ def test_a_second_interrupt_ends_a_handler_that_does_not_return(stream: Stream, 
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        errors = ""
-        while process.returncode is None:  # Two signals at the same moment are one.
+        assert process.stderr is not None
+        while process.poll() is None:  # Two signals at the same moment are one.
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                _, errors = process.communicate(timeout=0.2)
-    assert "KeyboardInterrupt" in errors
+                process.wait(0.2)
+        assert "KeyboardInterrupt" in process.stderr.read()
     assert [owner for _, owner, _ in pending(stream)] == ["alice"]
