@@ -50,9 +50,12 @@ export abstract class Commands {
 
   /**
    * Sends a command in Redis's own words and returns its RESP2 reply as JSON. Not repeated after a lost
-   * response.
+   * response, unless the program says that a repetition has no further effect (`repeatable`).
    */
-  async command(words: readonly CommandWord[], options: Waiting = {}): Promise<api.JsonValue> {
+  async command(
+    words: readonly CommandWord[],
+    options: Waiting & { readonly repeatable?: boolean } = {},
+  ): Promise<api.JsonValue> {
     const request = { body: [...words] };
     const called = { repeatable: false, ...options };
     return (await this.calls.call((common) => api.command({ ...common, ...request }), called)).result;
