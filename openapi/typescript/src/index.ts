@@ -16,9 +16,8 @@ export type {
 export type { Waiting } from "./calls.js";
 export { Consumer } from "./consumer/consumer.js";
 export type { BatchOptions, RunOptions } from "./consumer/consumer.js";
-export type { ConsumerHooks, Named, Outcome } from "./consumer/hooks.js";
 export { Batch, Item } from "./consumer/item.js";
-export type { CheckedOptions, ConsumerOptions } from "./consumer/options.js";
+export type { CheckedOptions, ConsumerHooks, ConsumerOptions, Named, Outcome } from "./consumer/options.js";
 export { bytesOf } from "./entries.js";
 export type { Delivered, Entry, EntryForm, Fields, Value } from "./entries.js";
 export { TailraceError } from "./errors.js";

@@ -1,42 +1,12 @@
 /**
- * Hooks: what a consumer reports while it works, for logs, metrics and traces.
+ * Calls the hooks of a consumer. `options.ts` has their protocol.
  *
  * A hook never changes what the consumer does: an error of a hook is reported to the console, and the
  * consumer continues. This module imports no package for tracing; `handling` is where a tracer wraps the
  * handler.
  */
-import type { CheckedOptions } from "./options.js";
 import type { Item } from "./item.js";
-
-/** `failed`: the items will be delivered again. `returned`: no worker started them before the stop. */
-export type Outcome = "acknowledged" | "nacked" | "failed" | "dead_letter" | "returned";
-
-/** An entry of the consumer: its stream and id. */
-export interface Named {
-  readonly key: string;
-  readonly id: string;
-}
-
-/** The protocol of hooks. All methods are optional, and must return quickly. */
-export interface ConsumerHooks {
-  /** Called before the first read of a run or loop. */
-  started?(consumer: CheckedOptions): void;
-  /** Called at the end of a run or loop, after the last settlement. */
-  stopped?(consumer: CheckedOptions): void;
-  /** Called after a read, with the number of entries that it returned from this stream. */
-  received?(consumer: CheckedOptions, key: string, count: number): void;
-  /**
-   * Surrounds one call of the handler: calls `next` once and returns its promise. `items` has one item in
-   * `run`, and all items of the batch in `runBatches`.
-   */
-  handling?(consumer: CheckedOptions, items: readonly Item[], next: () => Promise<void>): Promise<void>;
-  /** Called for each item whose handler threw, and by `item.fail`. `settled` follows. */
-  failed?(consumer: CheckedOptions, item: Named, error: unknown): void;
-  /** Called after items were settled. */
-  settled?(consumer: CheckedOptions, items: readonly Named[], outcome: Outcome): void;
-  /** Called when a read failed; the next attempt follows after `delayMs`. */
-  readFailed?(consumer: CheckedOptions, error: unknown, delayMs: number): void;
-}
+import type { CheckedOptions, ConsumerHooks } from "./options.js";
 
 /** Calls the hooks of one consumer. */
 export class Hooking {

@@ -9,9 +9,9 @@ import type { Delivered } from "../entries.js";
 import { TailraceError } from "../errors.js";
 import { isGroupMissing } from "../missing.js";
 import { wordsOf } from "./dead-letters.js";
-import type { Hooking, Outcome } from "./hooks.js";
+import type { Hooking } from "./hooks.js";
 import type { Item, Settlement } from "./item.js";
-import type { CheckedOptions } from "./options.js";
+import type { CheckedOptions, Outcome } from "./options.js";
 
 /**
  * The least time between two requests with acknowledgments while there is more work. Those of fast handlers
