@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
-import logging
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Final
 
 from tailrace_client.async_client import AsyncTailrace
 from tailrace_client.async_feed import AsyncFeed
 from tailrace_client.async_settling import AsyncSettling
 from tailrace_client.consumer_options import ConsumerOptions, OnFailure, OrderBy, at_least, keys_of
 from tailrace_client.consumer_state import ConsumerState
-from tailrace_client.errors import TailraceError
 from tailrace_client.feed import MS_PER_S
 from tailrace_client.hooks import ConsumerHooks, Hooking
 from tailrace_client.items import AsyncBatch, AsyncItem
+from tailrace_client.leases import extending_async
 from tailrace_client.stop_signals import AsyncStopSignals
-
-_log: Final = logging.getLogger("tailrace_client")
 
 Handler = Callable[[AsyncItem], Awaitable[object]]
 BatchHandler = Callable[[AsyncBatch], Awaitable[object]]
@@ -122,19 +117,9 @@ class AsyncConsumer:
         handle = handler or self._handler
         if handle is None:
             raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
-        await self._run(lambda items: self._handled(items, lambda: handle(items[0])), concurrency, 1, 0)
-
-    async def run_batches(
-        self, handler: BatchHandler, size: int = 100, *, fill_ms: int = 0, concurrency: int = 1
-    ) -> None:
-        """Call a coroutine function with each batch in `concurrency` tasks, like `Consumer.run_batches`."""
-        at_least("size", size, 1)
-        at_least("fill_ms", fill_ms, 0)
+        handled, fill_s = self._settling.handled, fill_ms / MS_PER_S
         await self._run(
-            lambda items: self._handled(items, lambda: handler(AsyncBatch(items))),
-            concurrency,
-            size,
-            fill_ms / MS_PER_S,
+            lambda items: handled(items, lambda: handler(AsyncBatch(items))), concurrency, size, fill_s
         )
 
     def stop(self) -> None:
@@ -164,35 +149,19 @@ class AsyncConsumer:
             self.stop()  # The other tasks stop too: an error ends the whole run.
             raise
 
-    async def _handled(self, items: Sequence[AsyncItem], handle: Callable[[], Awaitable[object]]) -> None:
-        try:
-            with self._hooks.handling(items):
-                awaitable = handle()
-                _check(awaitable)
-                await awaitable
-        except NotAwaitableError:
-            raise
-        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
-            failed = [item.read for item in items if self._state.holds(item)]
-            _log.exception("%r failed", items[0] if len(items) == 1 else AsyncBatch(items))
-            await self._settling.failed(failed, error)
-        else:
-            await self._settling.acknowledge_soon([item for item in items if self._state.holds(item)])
-
-    # --- start, end and leases -----------------------------------------------------------------
+    # --- start and end -------------------------------------------------------------------------
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
         if self._is_running:
             raise RuntimeError(f"{self!r} is running already; use one consumer object for each loop or run")
         self._is_running = True
-        beats = asyncio.create_task(self._extend_leases())
         try:
-            self._hooks.started()
-            await self._settling.learn_policies()
-            yield
+            async with extending_async(self._session, self._state):
+                self._hooks.started()
+                await self._settling.learn_policies()
+                yield
         finally:
-            beats.cancel()
             try:
                 await self._end()
             finally:
@@ -212,26 +181,3 @@ class AsyncConsumer:
         self._state.held.clear()
         self._state.answer_lost()  # The next run begins like a new consumer.
         self._hooks.stopped()
-
-    async def _extend_leases(self) -> None:
-        while self.options.beat_s is not None:
-            await asyncio.sleep(self.options.beat_s)
-            try:
-                for key, call in self._state.held_calls():
-                    extension = self._state.extend_call(key, await self._session.attempt(call))
-                    if extension is not None:
-                        await self._session.attempt(extension)
-            except TailraceError as error:
-                _log.warning("leases were not extended: %s", error)
-
-
-class NotAwaitableError(TypeError):
-    """The handler of an `AsyncConsumer` is not an async function. It ends the run."""
-
-
-def _check(awaitable: object) -> None:
-    if not inspect.isawaitable(awaitable):
-        raise NotAwaitableError(
-            f"the handler returned {awaitable!r}; an AsyncConsumer needs an async function, "
-            "which can call a blocking one with asyncio.to_thread"
-        )

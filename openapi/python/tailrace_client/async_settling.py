@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from tailrace_client import dead_letters
@@ -13,7 +14,7 @@ from tailrace_client.consumer_state import ConsumerState, Read, Settle, Work, is
 from tailrace_client.errors import TailraceError
 from tailrace_client.group_policies import GroupPolicies, Verdict
 from tailrace_client.hooks import Hooking, Outcome
-from tailrace_client.items import AsyncItem, Settlement
+from tailrace_client.items import AsyncBatch, AsyncItem, Settlement
 from tailrace_client.session import AsyncSession
 from tailrace_client.settling import ACKS_WAIT_S
 
@@ -47,6 +48,19 @@ class AsyncSettling:
                 _log.warning("%s was not settled: %s", ", ".join(each.id for each in settle.items), refused)
             else:
                 self._hooks.settled(settle.items, "acknowledged" if how == "ack" else "nacked")
+
+    async def handled(self, items: Sequence[AsyncItem], handle: Callable[[], Awaitable[object]]) -> None:
+        """Call the handler of the items, like `Settling.handled`."""
+        try:
+            with self._hooks.handling(items):
+                await _checked(handle())
+        except NotAwaitableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
+            _log.exception("%r failed", items[0] if len(items) == 1 else AsyncBatch(items))
+            await self.failed([item.read for item in items if self._state.holds(item)], error)
+        else:
+            await self.acknowledge_soon([item for item in items if self._state.holds(item)])
 
     async def acknowledge_soon(self, items: Iterable[AsyncItem]) -> None:
         """Queue acknowledgments, like `Settling.acknowledge_soon`."""
@@ -136,3 +150,16 @@ class AsyncSettling:
                 _log.warning("entries stay pending: %s", error)
             else:
                 self._hooks.settled(settle.items, outcome)
+
+
+class NotAwaitableError(TypeError):
+    """The handler of an `AsyncConsumer` is not an async function. It ends the run."""
+
+
+def _checked(awaitable: Awaitable[object]) -> Awaitable[object]:
+    if not inspect.isawaitable(awaitable):
+        raise NotAwaitableError(
+            f"the handler returned {awaitable!r}; an AsyncConsumer needs an async function, "
+            "which can call a blocking one with asyncio.to_thread"
+        )
+    return awaitable

@@ -7,25 +7,21 @@ leases.
 from __future__ import annotations
 
 import inspect
-import logging
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final
 
 from tailrace_client.client import Tailrace
 from tailrace_client.consumer_options import ConsumerOptions, OnFailure, OrderBy, at_least, keys_of
 from tailrace_client.consumer_state import ConsumerState
-from tailrace_client.errors import TailraceError
 from tailrace_client.feed import MS_PER_S, Feed
 from tailrace_client.hooks import ConsumerHooks, Hooking
 from tailrace_client.items import Batch, Item
+from tailrace_client.leases import extending
 from tailrace_client.settling import Settling
 from tailrace_client.stop_signals import StopSignals
-
-_log: Final = logging.getLogger("tailrace_client")
 
 Handler = Callable[[Item], object]
 BatchHandler = Callable[[Batch], object]
@@ -158,7 +154,7 @@ class Consumer:
         if handle is None:
             raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
         _refuse_coroutines(handle)
-        self._run(lambda items: self._handled(items, lambda: handle(items[0])), concurrency, 1, 0)
+        self._run(lambda items: self._settling.handled(items, lambda: handle(items[0])), concurrency, 1, 0)
 
     def run_batches(
         self, handler: BatchHandler, size: int = 100, *, fill_ms: int = 0, concurrency: int = 1
@@ -172,12 +168,8 @@ class Consumer:
         at_least("size", size, 1)
         at_least("fill_ms", fill_ms, 0)
         _refuse_coroutines(handler)
-        self._run(
-            lambda items: self._handled(items, lambda: handler(Batch(items))),
-            concurrency,
-            size,
-            fill_ms / MS_PER_S,
-        )
+        handled, fill_s = self._settling.handled, fill_ms / MS_PER_S
+        self._run(lambda items: handled(items, lambda: handler(Batch(items))), concurrency, size, fill_s)
 
     def stop(self) -> None:
         """End the loop when the current items are processed; items that no worker started are returned to the
@@ -217,33 +209,18 @@ class Consumer:
             self.stop()  # The other threads stop too: an error ends the whole run.
             raise
 
-    def _handled(self, items: Sequence[Item], handle: Callable[[], object]) -> None:
-        try:
-            with self._hooks.handling(items):
-                handle()
-        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
-            failed = [item.read for item in items if self._state.holds(item)]
-            _log.exception("%r failed", items[0] if len(items) == 1 else Batch(items))
-            self._settling.failed(failed, error)
-        else:
-            self._settling.acknowledge_soon([item for item in items if self._state.holds(item)])
-
-    # --- start, end and leases -----------------------------------------------------------------
+    # --- start and end -------------------------------------------------------------------------
 
     @contextmanager
     def _running(self) -> Iterator[None]:
         if not self._in_use.acquire(blocking=False):
             raise RuntimeError(f"{self!r} is running already; use one consumer object for each loop or run")
-        ended = threading.Event()
-        beats = threading.Thread(target=self._extend_leases, args=(ended,), daemon=True)
         try:
-            if self.options.beat_s is not None:
-                beats.start()
-            self._hooks.started()
-            self._settling.learn_policies()
-            yield
+            with extending(self._session, self._state):
+                self._hooks.started()
+                self._settling.learn_policies()
+                yield
         finally:
-            ended.set()
             try:
                 self._end()
             finally:
@@ -263,16 +240,6 @@ class Consumer:
         self._state.held.clear()
         self._state.answer_lost()  # The next run begins like a new consumer.
         self._hooks.stopped()
-
-    def _extend_leases(self, ended: threading.Event) -> None:
-        while not ended.wait(self.options.beat_s):
-            try:
-                for key, call in self._state.held_calls():
-                    extension = self._state.extend_call(key, self._session.attempt(call))
-                    if extension is not None:
-                        self._session.attempt(extension)
-            except TailraceError as error:
-                _log.warning("leases were not extended: %s", error)
 
 
 def _refuse_coroutines(handler: Callable[..., object]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -17,7 +17,7 @@ from tailrace_client.consumer_state import ConsumerState, Read, Settle, Work, is
 from tailrace_client.errors import TailraceError
 from tailrace_client.group_policies import GroupPolicies, Verdict
 from tailrace_client.hooks import Hooking, Outcome
-from tailrace_client.items import Item, Settlement
+from tailrace_client.items import Batch, Item, Settlement
 from tailrace_client.session import Session
 
 ACKS_WAIT_S: Final = 0.05
@@ -58,6 +58,18 @@ class Settling:
                 _log.warning("%s was not settled: %s", ", ".join(each.id for each in settle.items), refused)
             else:
                 self._hooks.settled(settle.items, "acknowledged" if how == "ack" else "nacked")
+
+    def handled(self, items: Sequence[Item], handle: Callable[[], object]) -> None:
+        """Call the handler of the items. Acknowledge those that it did not settle, or let them fail if it
+        raises."""
+        try:
+            with self._hooks.handling(items):
+                handle()
+        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
+            _log.exception("%r failed", items[0] if len(items) == 1 else Batch(items))
+            self.failed([item.read for item in items if self._state.holds(item)], error)
+        else:
+            self.acknowledge_soon([item for item in items if self._state.holds(item)])
 
     def acknowledge_soon(self, items: Iterable[Item]) -> None:
         """Queue acknowledgments, and send the queued ones if the last request was long enough ago."""
