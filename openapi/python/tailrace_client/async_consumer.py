@@ -117,6 +117,15 @@ class AsyncConsumer:
         handle = handler or self._handler
         if handle is None:
             raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
+        handled = self._settling.handled
+        await self._run(lambda items: handled(items, lambda: handle(items[0])), concurrency, 1, 0)
+
+    async def run_batches(
+        self, handler: BatchHandler, size: int = 100, *, fill_ms: int = 0, concurrency: int = 1
+    ) -> None:
+        """Call a coroutine function with each batch in `concurrency` tasks, like `Consumer.run_batches`."""
+        at_least("size", size, 1)
+        at_least("fill_ms", fill_ms, 0)
         handled, fill_s = self._settling.handled, fill_ms / MS_PER_S
         await self._run(
             lambda items: handled(items, lambda: handler(AsyncBatch(items))), concurrency, size, fill_s
