@@ -62,10 +62,9 @@ class AsyncConsumer:
             wait_ms=wait_ms,
             create_group=create_group,
             after=after,
-            hooks=tuple(hooks),
         )
         self._session = client.session
-        self._hooks = Hooking(self.options)
+        self._hooks = Hooking(self.options, hooks)
         self._state: ConsumerState[AsyncItem] = ConsumerState(self.options)
         self._settling = AsyncSettling(self._session, self._state, self._hooks)
         self._feed = AsyncFeed(self._session, self._state, self._settling, self._hooks)

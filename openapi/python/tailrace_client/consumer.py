@@ -90,10 +90,9 @@ class Consumer:
             wait_ms=wait_ms,
             create_group=create_group,
             after=after,
-            hooks=tuple(hooks),
         )
         self._session = client.session
-        self._hooks = Hooking(self.options)
+        self._hooks = Hooking(self.options, hooks)
         self._state: ConsumerState[Item] = ConsumerState(self.options)
         self._settling = Settling(self._session, self._state, self._hooks)
         self._feed = Feed(self._session, self._state, self._settling, self._hooks)

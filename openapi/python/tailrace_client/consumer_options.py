@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from tailrace_client.fields import Fields
-    from tailrace_client.hooks import ConsumerHooks
 
 OnFailure: TypeAlias = Literal["wait", "nack"]
 OrderBy: TypeAlias = "str | Callable[[Fields], Hashable]"
@@ -37,7 +36,6 @@ class ConsumerOptions:
     wait_ms: int
     create_group: bool
     after: str
-    hooks: tuple[ConsumerHooks, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
         if not self.streams:

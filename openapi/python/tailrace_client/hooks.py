@@ -8,7 +8,7 @@ consumers are the same, and their methods are not coroutines: they must return q
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import TracebackType
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
@@ -87,9 +87,9 @@ class ConsumerHooks:
 class Hooking:
     """The hooks of one consumer. Its methods are those of `ConsumerHooks`, and raise no `Exception`."""
 
-    def __init__(self, options: ConsumerOptions) -> None:
+    def __init__(self, options: ConsumerOptions, hooks: Iterable[ConsumerHooks]) -> None:
         self._options = options
-        self._hooks = options.hooks
+        self._hooks = tuple(hooks)
 
     def started(self) -> None:
         """Report the start."""
