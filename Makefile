@@ -224,10 +224,10 @@ $(TYPESCRIPT): openapi/typescript/package.json openapi/typescript/package-lock.j
 	@touch $@
 
 .PHONY: sdk-typescript
-sdk-typescript: $(TYPESCRIPT) $(RUNTIME) ## Generate openapi/typescript/src/generated from openapi/openapi.sdk.json, and compile the package
+sdk-typescript: $(TYPESCRIPT) $(RUNTIME) ## Generate openapi/typescript/src/generated from openapi/openapi.sdk.json, compile and bundle the package
 	@PATH="$$PWD/$(BIN):$$PATH"; version=$$(python -c 'from tailrace.app import __version__; print(__version__)'); cd openapi/typescript && \
 	  npm version --silent --no-git-tag-version --allow-same-version "$$version" >/dev/null && \
-	  npm run --silent generate && npm run --silent build
+	  npm run --silent generate && npm run --silent build && npm run --silent bundle
 
 $(CONSOLE): app/console/package.json app/console/package-lock.json | node
 	@echo 'Installing the dependencies of the console'

@@ -96,7 +96,14 @@ def test_the_tests_of_the_sdk_hold_against_a_running_server(name: str, tmp_path:
 
 
 def test_there_are_tests_of_every_way_to_the_server() -> None:
-    assert TEST_FILES == ["http.test", "tail.test", "tokens.test", "websocket.test"]
+    assert TEST_FILES == [
+        "consumer.test",
+        "every-operation.test",
+        "http.test",
+        "tail.test",
+        "tokens.test",
+        "websocket.test",
+    ]
 
 
 def test_what_is_generated_is_generated_from_the_published_document(tmp_path: Path) -> None:

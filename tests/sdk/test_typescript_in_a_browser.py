@@ -16,7 +16,7 @@ import httpx
 from tests.support.browser import browsing
 from tests.support.server_process import running_server
 from tests.support.tokens import ALL_SCOPES, make_token
-from tests.support.typescript import PACKAGE, built
+from tests.support.typescript import PACKAGE, built, bundled
 
 PAGE = PACKAGE.parents[1] / "docs/typescript.md"
 
@@ -107,3 +107,28 @@ def test_the_page_of_the_docs_shows_entries(tmp_path: Path) -> None:
         httpx.post(entries, json={"fields": {"rider": "Castilla"}}).raise_for_status()
         with browsing(origin, tmp_path / "profile") as page:
             page.until("document.body.innerText.includes('Castilla')")
+
+
+def test_the_example_page_appends_follows_and_consumes_with_the_bundle(tmp_path: Path) -> None:
+    bundled()
+    folder = tmp_path / "site"
+    with site(folder) as origin, running_server(tmp_path, "--allowed-origin", origin) as server:
+        address = f"{origin}/node_modules/tailrace-client/example/?server={server.base_url}"
+        with browsing(address, tmp_path / "profile") as page:
+            page.evaluate("document.querySelector('#order button').click()")
+            page.until("document.querySelector('#entries').innerText.includes('tea')")
+            page.until("document.querySelector('#done').innerText === 'tea'")
+            page.evaluate("document.querySelector('#stop').click()")
+            page.until("document.querySelector('#state').innerText === 'stopped'")
+            assert page.evaluate("document.querySelector('#problem').innerText") == ""
+            assert page.complaints == [], page.complaints
+        group = httpx.get(f"{server.base_url}/v1/streams/orders/groups/kitchen").json()
+        assert (group["pending"], group["lag"]) == (0, 0)
+
+
+def test_the_bundle_has_the_size_that_the_page_says() -> None:
+    stated = re.search(r"(\d+) kB, (\d+) kB gzipped", PAGE.read_text())
+    measured = re.search(r"([\d.]+) kB, ([\d.]+) kB gzipped", bundled())
+    assert stated
+    assert measured
+    assert [int(size) for size in stated.groups()] == [round(float(size)) for size in measured.groups()]

@@ -49,6 +49,12 @@ def built() -> Path:
     return PACKAGE
 
 
+@cache
+def bundled() -> str:
+    """Bundle the package for browsers, and return the size that the command prints."""
+    return npm("run", "bundle")
+
+
 def _program(name: str) -> str:
     found = shutil.which(name, path=PATH)
     return found if found is not None else _missing(f"there is no {name} on this machine")

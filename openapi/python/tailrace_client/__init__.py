@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from tailrace_client.async_stream import AsyncStream
     from tailrace_client.client import Tailrace
     from tailrace_client.consumer import Consumer
+    from tailrace_client.consumer_options import ConsumerOptions
+    from tailrace_client.counting_hooks import CountingHooks, LoggingHooks
     from tailrace_client.entries import Delivery, Entry
     from tailrace_client.entry_calls import Page
     from tailrace_client.errors import TailraceError
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
     from tailrace_client.group import Group
-    from tailrace_client.items import AsyncItem, Item
+    from tailrace_client.hooks import ConsumerHooks
+    from tailrace_client.items import AsyncBatch, AsyncItem, Batch, Item
+    from tailrace_client.open_telemetry import OpenTelemetryHooks, current_traceparent
     from tailrace_client.retention import Retention
     from tailrace_client.retry import NO_RETRIES, RetryPolicy
     from tailrace_client.state_calls import StreamHead
@@ -36,13 +40,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_RETRIES",
+    "AsyncBatch",
     "AsyncConsumer",
     "AsyncGroup",
     "AsyncItem",
     "AsyncStream",
     "AsyncTailrace",
     "BadFieldError",
+    "Batch",
     "Consumer",
+    "ConsumerHooks",
+    "ConsumerOptions",
+    "CountingHooks",
     "Delivery",
     "Entry",
     "ExactFields",
@@ -52,6 +61,8 @@ __all__ = [
     "Group",
     "ImportResult",
     "Item",
+    "LoggingHooks",
+    "OpenTelemetryHooks",
     "Page",
     "Producer",
     "Retention",
@@ -62,16 +73,22 @@ __all__ = [
     "Tailrace",
     "TailraceError",
     "Trim",
+    "current_traceparent",
 ]
 
 _MODULES = {
+    "AsyncBatch": "items",
     "AsyncConsumer": "async_consumer",
     "AsyncGroup": "async_group",
     "AsyncItem": "items",
     "AsyncStream": "async_stream",
     "AsyncTailrace": "async_client",
     "BadFieldError": "fields",
+    "Batch": "items",
     "Consumer": "consumer",
+    "ConsumerHooks": "hooks",
+    "ConsumerOptions": "consumer_options",
+    "CountingHooks": "counting_hooks",
     "Delivery": "entries",
     "Entry": "entries",
     "ExactFields": "fields",
@@ -81,7 +98,9 @@ _MODULES = {
     "Group": "group",
     "ImportResult": "stream_calls",
     "Item": "items",
+    "LoggingHooks": "counting_hooks",
     "NO_RETRIES": "retry",
+    "OpenTelemetryHooks": "open_telemetry",
     "Page": "entry_calls",
     "Producer": "stream_calls",
     "Retention": "retention",
@@ -92,6 +111,7 @@ _MODULES = {
     "Tailrace": "client",
     "TailraceError": "errors",
     "Trim": "stream_calls",
+    "current_traceparent": "open_telemetry",
 }
 
 

@@ -12,13 +12,13 @@ from tailrace_client.async_commands import AsyncCommands
 from tailrace_client.async_stream import AsyncStream
 from tailrace_client.client import CONNECTIONS_MAX, TIMEOUT_S
 from tailrace_client.retry import RetryPolicy
-from tailrace_client.session import AsyncSession, Settings
+from tailrace_client.session import AsyncSession, Consistency, Settings
 
 
 class AsyncTailrace(AsyncCommands):
     """A connection to a server, like `Tailrace`, for the tasks of one event loop."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all parameters but one have a default
         self,
         url: str,
         token: str | None = None,
@@ -28,9 +28,21 @@ class AsyncTailrace(AsyncCommands):
         connections_max: int = CONNECTIONS_MAX,
         verify: SSLContext | bool = True,
         producer_id: str | None = None,
+        min_replicas: int | None = None,
+        consistency: Consistency | None = None,
     ) -> None:
         self.session = AsyncSession(
-            Settings(url, token, timeout_s, retry, connections_max, verify, producer_id or uuid4().hex)
+            Settings(
+                url,
+                token,
+                timeout_s,
+                retry,
+                connections_max,
+                verify,
+                producer_id or uuid4().hex,
+                min_replicas,
+                consistency,
+            )
         )
         self.generated = generated.Client(base_url=self.session.settings.shown_url).set_async_httpx_client(
             self.session.http

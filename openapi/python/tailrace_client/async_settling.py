@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final
 
 from tailrace_client import dead_letters
-from tailrace_client.consumer_state import ConsumerState, Read, is_group_missing
+from tailrace_client.consumer_state import ConsumerState, Read, Settle, Work, is_group_missing
 from tailrace_client.errors import TailraceError
-from tailrace_client.items import AsyncItem, Settlement
+from tailrace_client.group_policies import GroupPolicies, Verdict
+from tailrace_client.hooks import Hooking, Outcome
+from tailrace_client.items import AsyncBatch, AsyncItem, Settlement
 from tailrace_client.session import AsyncSession
 from tailrace_client.settling import ACKS_WAIT_S
 
@@ -21,27 +24,47 @@ _log: Final = logging.getLogger("tailrace_client")
 class AsyncSettling:
     """Settles the items of one consumer, like `Settling`."""
 
-    def __init__(self, session: AsyncSession, state: ConsumerState[AsyncItem]) -> None:
+    def __init__(self, session: AsyncSession, state: ConsumerState[AsyncItem], hooks: Hooking) -> None:
         self._session = session
         self._state = state
+        self._hooks = hooks
+        self._policies = GroupPolicies(state.options)
         self._done: deque[AsyncItem] = deque()
         self._flushed_at = 0.0
 
-    async def settle_now(self, read: Read, how: Settlement) -> None:
+    async def settle_now(self, reads: Sequence[Read], how: Settlement, error: BaseException | None) -> None:
         """Send a settlement, like `Settling.settle_now`."""
-        self._state.let_go(read)
-        calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
-        for call in calls:
+        if error is not None:
+            await self.failed(reads, error)
+            return
+        for read in reads:
+            self._state.let_go(read)
+        for settle in self._state.settle_calls(reads, how):
             try:
-                await self._session.send(call)
-            except TailraceError as error:
-                if not (self._state.options.create_group and is_group_missing(error)):
+                await self._session.send(settle.call)
+            except TailraceError as refused:
+                if not (self._state.options.create_group and is_group_missing(refused)):
                     raise
-                _log.warning("%s was not settled: %s", read.id, error)
+                _log.warning("%s was not settled: %s", ", ".join(each.id for each in settle.items), refused)
+            else:
+                self._hooks.settled(settle.items, "acknowledged" if how == "ack" else "nacked")
 
-    async def acknowledge_soon(self, item: AsyncItem) -> None:
-        """Queue an acknowledgment, like `Settling.acknowledge_soon`."""
-        self._done.append(item)
+    async def handled(self, items: Sequence[AsyncItem], handle: Callable[[], Awaitable[object]]) -> None:
+        """Call the handler of the items, like `Settling.handled`."""
+        try:
+            with self._hooks.handling(items):
+                await _checked(handle())
+        except NotAwaitableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
+            _log.exception("%r failed", items[0] if len(items) == 1 else AsyncBatch(items))
+            await self.failed([item.read for item in items if self._state.holds(item)], error)
+        else:
+            await self.acknowledge_soon([item for item in items if self._state.holds(item)])
+
+    async def acknowledge_soon(self, items: Iterable[AsyncItem]) -> None:
+        """Queue acknowledgments, like `Settling.acknowledge_soon`."""
+        self._done.extend(items)
         if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
             await self.flush()
 
@@ -50,15 +73,53 @@ class AsyncSettling:
         done = list(self._done)
         self._done.clear()
         self._flushed_at = time.monotonic()
-        await self.send_all(self._state.ack_calls(done))
+        try:
+            await self.send_all(self._state.settle_calls(done, "ack"), "acknowledged")
+        except BaseException:
+            self._done.extend(done)  # The program is interrupted: the end of the loop sends them.
+            raise
         for item in done:
             self._state.let_go(item)
 
-    async def failed(self, item: AsyncItem, error: Exception) -> None:
-        """Release an item whose handler failed, like `Settling.failed`."""
-        if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
-            await self.bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
-        self._state.let_go(item)
+    async def failed(self, reads: Iterable[Read], error: BaseException) -> None:
+        """Release items whose handler failed, like `Settling.failed`."""
+        for read in reads:
+            self._hooks.failed(read, error)
+            deliveries = read.entry.deliveries + 1
+            verdict = await self.verdict(read.stream, deliveries)
+            if verdict == "bury":
+                await self.bury(read, deliveries, f"{type(error).__name__}: {error}")
+            elif verdict == "server_buries":
+                _log.error("dead letter: %s %s, last error: %r", read.stream, read.id, error)
+                await self.send_all(self._state.settle_calls([read], "nack"), "dead_letter")
+            elif self._state.options.on_failure == "nack":
+                await self.send_all(self._state.settle_calls([read], "nack"), "failed")
+            else:
+                self._hooks.settled([read], "failed")
+            self._state.let_go(read)
+
+    async def verdict(self, stream: str, deliveries: int) -> Verdict:
+        """Return what to do with an entry, like `Settling.verdict`."""
+        call = self._policies.call(stream)
+        try:
+            if call is not None:
+                self._policies.learn(stream, await self._session.send(call))
+        except TailraceError as error:
+            if not self._policies.learn_error(stream, error):
+                _log.warning("the settings of the group could not be read: %s", error)
+                return "retry"
+        return self._policies.verdict(stream, deliveries)
+
+    async def learn_policies(self) -> None:
+        """Read the settings of the group, like `Settling.learn_policies`."""
+        streams = self._state.options.streams if self._state.options.max_deliveries is not None else ()
+        for stream in streams:
+            call = self._policies.call(stream)
+            try:
+                if call is not None:
+                    self._policies.learn(stream, await self._session.attempt(call))
+            except TailraceError as error:
+                self._policies.learn_error(stream, error)
 
     async def bury(self, read: Read, deliveries: int, error: str) -> None:
         """Store an entry as a dead letter, like `Settling.bury`."""
@@ -69,11 +130,36 @@ class AsyncSettling:
             await self._session.send(dead_letters.acknowledge(options, read))
         except TailraceError as failure:
             _log.warning("%s %s stays pending: %s", read.stream, read.id, failure)
+        else:
+            self._hooks.settled([read], "dead_letter")
 
-    async def send_all(self, calls: Iterable[Any]) -> None:
+    async def acknowledge_deleted(self, read: Read) -> None:
+        """Acknowledge a deleted entry, like `Settling.acknowledge_deleted`."""
+        await self.send_all(self._state.settle_calls([read], "ack"), "acknowledged")
+
+    async def give_back(self, items: Sequence[Work]) -> None:
+        """Return items to the group, like `Settling.give_back`."""
+        await self.send_all(self._state.settle_calls(items, "nack", "silent"), "returned")
+
+    async def send_all(self, settles: Iterable[Settle], outcome: Outcome) -> None:
         """Send the calls, like `Settling.send_all`."""
-        for call in calls:
+        for settle in settles:
             try:
-                await self._session.send(call)
+                await self._session.send(settle.call)
             except TailraceError as error:
                 _log.warning("entries stay pending: %s", error)
+            else:
+                self._hooks.settled(settle.items, outcome)
+
+
+class NotAwaitableError(TypeError):
+    """The handler of an `AsyncConsumer` is not an async function. It ends the run."""
+
+
+def _checked(awaitable: Awaitable[object]) -> Awaitable[object]:
+    if not inspect.isawaitable(awaitable):
+        raise NotAwaitableError(
+            f"the handler returned {awaitable!r}; an AsyncConsumer needs an async function, "
+            "which can call a blocking one with asyncio.to_thread"
+        )
+    return awaitable

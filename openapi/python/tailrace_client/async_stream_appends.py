@@ -20,7 +20,7 @@ from tailrace_client.stream_calls import ImportResult, References, Trim
 class AsyncStreamAppends(AsyncStreamOf):
     """The methods of `AsyncStream` that append, trim and delete entries."""
 
-    async def append(
+    async def append(  # noqa: PLR0913 - the options of XADD
         self,
         fields: FieldsToAppend,
         *,
@@ -30,8 +30,14 @@ class AsyncStreamAppends(AsyncStreamOf):
         if_last_id: str | None = None,
         idempotency_key: str | None = None,
         producer_id: str | None = None,
+        producer_epoch: int | None = None,
+        producer_layout: str | None = None,
+        traceparent: str | None = None,
     ) -> str:
         """Append one entry, like `Stream.append`."""
+        producer = producer_of(
+            self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
+        )
         return await self._session.send(
             stream_calls.append(
                 self.key,
@@ -40,15 +46,26 @@ class AsyncStreamAppends(AsyncStreamOf):
                 trim=trim,
                 create=create,
                 if_last_id=if_last_id,
-                producer=producer_of(self._session.settings.producer_id, producer_id, idempotency_key),
+                producer=producer,
+                traceparent=traceparent,
             )
         )
 
-    async def append_many(self, entries: Iterable[FieldsToAppend], chunk: int = 1_000) -> int:
+    async def append_many(
+        self,
+        entries: Iterable[FieldsToAppend],
+        chunk: int = 1_000,
+        *,
+        producer_id: str | None = None,
+        key_prefix: str = "",
+        producer_epoch: int | None = None,
+        producer_layout: str | None = None,
+        traceparent: str | None = None,
+    ) -> int:
         """Append many entries, like `Stream.append_many`."""
         count = 0
         try:
-            chunks = chunks_of(entries, chunk)
+            chunks = chunks_of(entries, chunk, producer_id, key_prefix, producer_epoch, producer_layout)
             for lines, producer in chunks:
                 call = stream_calls.import_lines(
                     self.key,
@@ -56,6 +73,7 @@ class AsyncStreamAppends(AsyncStreamOf):
                     shape=lines.shape,
                     content_encoding=None,
                     producer=producer,
+                    traceparent=traceparent,
                 )
                 count += (await self._session.send(call)).count
         except (TailraceError, BadFieldError) as error:
@@ -73,6 +91,7 @@ class AsyncStreamAppends(AsyncStreamOf):
         producer_layout: str | None = None,
         idempotency_key: str | None = None,
         content_encoding: Literal["gzip", "zstd"] | None = None,
+        traceparent: str | None = None,
     ) -> ImportResult:
         """Append NDJSON, like `Stream.import_lines`."""
         producer = producer_of(
@@ -80,11 +99,16 @@ class AsyncStreamAppends(AsyncStreamOf):
         )
         return await self._session.send(
             stream_calls.import_lines(
-                self.key, body, shape=shape, content_encoding=content_encoding, producer=producer
+                self.key,
+                body,
+                shape=shape,
+                content_encoding=content_encoding,
+                producer=producer,
+                traceparent=traceparent,
             )
         )
 
-    async def append_batch(
+    async def append_batch(  # noqa: PLR0913 - the options of XADD
         self,
         entries: Sequence[FieldsToAppend],
         *,
@@ -95,6 +119,7 @@ class AsyncStreamAppends(AsyncStreamOf):
         producer_id: str | None = None,
         producer_epoch: int | None = None,
         producer_layout: str | None = None,
+        traceparent: str | None = None,
     ) -> list[str]:
         """Append entries in one request, all or none, and return their ids, like `Stream.append_batch`."""
         producer = producer_of(
@@ -102,7 +127,13 @@ class AsyncStreamAppends(AsyncStreamOf):
         )
         return await self._session.send(
             stream_calls.append_batch(
-                self.key, entries, ids=ids, trim=trim, if_last_id=if_last_id, producer=producer
+                self.key,
+                entries,
+                ids=ids,
+                trim=trim,
+                if_last_id=if_last_id,
+                producer=producer,
+                traceparent=traceparent,
             )
         )
 

@@ -1,9 +1,9 @@
 """Cut the entries to append into requests, and give each request an idempotency key, so that it can be sent
 twice.
 
-Each `append_many` uses a producer name of its own, and its keys count its chunks. Only one chunk is in flight
-at a time, so the server's limit on the keys of a producer never removes a key that is still needed. Its time
-limit never does either, as long as the retry policy gives up earlier.
+Each `append_many` uses a producer name of its own unless it gets one, and its keys count its chunks. Only one
+chunk is in flight at a time, so the server's limit on the keys of a producer never removes a key that is
+still needed. Its time limit never does either, as long as the retry policy gives up earlier.
 
 While the server processes a chunk, the client encodes the next one: see `Ahead`. This module sends nothing.
 """
@@ -11,6 +11,7 @@ While the server processes a chunk, the client encodes the next one: see `Ahead`
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import count, islice
 from typing import Generic, TypeVar
 from uuid import uuid4
@@ -84,21 +85,34 @@ class AsyncBodyThen(_Body):
         self._work()
 
 
-def chunks_of(entries: Iterable[FieldsToAppend], size: int) -> Ahead[tuple[Lines, Producer]]:
-    """Return the bodies of the requests, each with an idempotency key of its own."""
+def chunks_of(
+    entries: Iterable[FieldsToAppend],
+    size: int,
+    producer_id: str | None = None,
+    key_prefix: str = "",
+    epoch: int | None = None,
+    layout: str | None = None,
+) -> Ahead[tuple[Lines, Producer]]:
+    """Return the bodies of the requests, each with an idempotency key of its own.
+
+    Without a `producer_id`, the producer has a name that is used only here.
+    """
     if size < 1:
         raise ValueError(f"chunk={size} is too small; it must be at least 1")
-    return Ahead(_chunks(iter(entries), size, uuid4().hex))
+    if producer_id is None and (key_prefix or epoch is not None or layout is not None):
+        raise ValueError("key_prefix, producer_epoch and producer_layout need a producer_id; pass one")
+    producer = Producer(producer_id or uuid4().hex, key_prefix, epoch, layout)
+    return Ahead(_chunks(iter(entries), size, producer))
 
 
 def _chunks(
-    entries: Iterator[FieldsToAppend], size: int, producer_id: str
+    entries: Iterator[FieldsToAppend], size: int, producer: Producer
 ) -> Iterator[tuple[Lines, Producer]]:
     for number in count():
         chunk = list(islice(entries, size))
         if not chunk:
             return
-        yield lines_of(chunk), Producer(producer_id, str(number))
+        yield lines_of(chunk), replace(producer, key=f"{producer.key}{number}")
 
 
 def producer_of(

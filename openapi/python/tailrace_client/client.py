@@ -10,7 +10,7 @@ from uuid import uuid4
 from tailrace_client import generated
 from tailrace_client.commands import Commands
 from tailrace_client.retry import RetryPolicy
-from tailrace_client.session import Session, Settings
+from tailrace_client.session import Consistency, Session, Settings
 from tailrace_client.stream import Stream
 
 TIMEOUT_S: Final = 30.0
@@ -28,9 +28,12 @@ class Tailrace(Commands):
     a read waits for entries. A connection is opened within 5 s, or fails. `retry`: when failed requests are
     sent again; see `RetryPolicy`. `producer_id`: the producer of idempotency keys, for calls that name none.
     Set it if the keys must stay valid after a restart of the program.
+
+    Behind a gateway, `min_replicas` is the number of replicas that must confirm each write, and
+    `consistency="eventual"` lets a replica answer reads. Other servers ignore both.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all parameters but one have a default
         self,
         url: str,
         token: str | None = None,
@@ -40,9 +43,21 @@ class Tailrace(Commands):
         connections_max: int = CONNECTIONS_MAX,
         verify: SSLContext | bool = True,
         producer_id: str | None = None,
+        min_replicas: int | None = None,
+        consistency: Consistency | None = None,
     ) -> None:
         self.session = Session(
-            Settings(url, token, timeout_s, retry, connections_max, verify, producer_id or uuid4().hex)
+            Settings(
+                url,
+                token,
+                timeout_s,
+                retry,
+                connections_max,
+                verify,
+                producer_id or uuid4().hex,
+                min_replicas,
+                consistency,
+            )
         )
         self.generated = generated.Client(base_url=self.session.settings.shown_url).set_httpx_client(
             self.session.http

@@ -1,34 +1,31 @@
-"""The loop of a worker for blocking programs: claim and read, handle, acknowledge, and repeat.
+"""A consumer of a group, for blocking programs: loops, batches, and handlers in threads.
 
-`consumer_state` decides what to request and keeps the items that are not settled; this module owns the
-threads. Workers share one lock: a worker that finds no waiting item reads the next entries for all workers.
-One more thread extends leases.
+`feed` reads the entries and `settling` settles them; this module owns the workers. One more thread extends
+leases.
 """
 
 from __future__ import annotations
 
-import logging
+import inspect
 import signal
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
-from math import inf
-from types import FrameType
-from typing import Final
 
 from tailrace_client.client import Tailrace
-from tailrace_client.consumer_state import ConsumerState, Options, Read, is_group_missing, keys_of
-from tailrace_client.errors import TailraceError
-from tailrace_client.items import Item
+from tailrace_client.consumer_options import ConsumerOptions, OnFailure, OrderBy, at_least, keys_of
+from tailrace_client.consumer_state import ConsumerState
+from tailrace_client.feed import MS_PER_S, Feed
+from tailrace_client.hooks import ConsumerHooks, Hooking
+from tailrace_client.items import Batch, Item
+from tailrace_client.leases import extending
 from tailrace_client.settling import Settling
-
-_log: Final = logging.getLogger("tailrace_client")
-
+from tailrace_client.stop_signals import StopSignals
 
 Handler = Callable[[Item], object]
+BatchHandler = Callable[[Batch], object]
+Work = Callable[[Sequence[Item]], None]
 
 
 class Consumer:
@@ -40,18 +37,24 @@ class Consumer:
     time need two names. If the server restarts, the consumer waits for it.
 
     `claim_min_idle_ms`: also take over entries that have been pending for any consumer for this long. While
-    an item is being processed, its lease is extended, so this time may be shorter than the processing. It is
-    the time until another consumer takes over the work of a consumer that was killed. None: take over
-    nothing, and begin with the entries that are still pending for this name; a failed entry waits for the
-    next start.
+    an item is being processed, its lease is extended, so this time may be shorter than the processing, unless
+    `extend_leases` is False. It is the time until another consumer takes over the work of a consumer that was
+    killed. None: take over nothing, and begin with the entries that are still pending for this name. A failed
+    entry then waits for the next start, and an entry that was returned for a consumer that claims.
 
     `max_deliveries`: an entry that was delivered this many times without an acknowledgment is moved to
     `dead_letter_stream` (by default `<stream>:dead`) with the last error. None: an entry is tried without
-    limit.
+    limit. If the group has a `max_deliveries` of its own, the server applies that one instead.
 
-    `batch`: the most entries to read ahead. `wait_ms`: how long one read waits, which is also how long `stop`
-    can take. `create_group`: create missing streams and groups, also if they disappear later; the group
-    begins after `after`.
+    `on_failure`: `wait`, a failed entry stays pending and is delivered again after `claim_min_idle_ms`;
+    `nack`, it is returned to the group and delivered again at once, to a consumer that claims.
+
+    `order_by`: the name of a field, or a function of the fields. Entries with the same value are processed
+    one after another in the order of arrival, also with `concurrency`; others at the same time.
+
+    `batch`: the most entries that wait for a worker. `wait_ms`: how long one read waits, which is also how
+    long `stop` can take. `create_group`: create missing streams and groups, also if they disappear later; the
+    group begins after `after`. `hooks`: objects that observe the consumer; see `ConsumerHooks`.
     """
 
     def __init__(  # noqa: PLR0913 - all parameters but four have a default
@@ -61,47 +64,75 @@ class Consumer:
         group: str,
         consumer: str,
         *,
-        claim_min_idle_ms: int | None = None,
+        claim_min_idle_ms: int | None = 60_000,
         max_deliveries: int | None = None,
         dead_letter_stream: str | None = None,
+        on_failure: OnFailure = "wait",
+        order_by: OrderBy | None = None,
+        extend_leases: bool = True,
         batch: int = 100,
         wait_ms: int = 1_000,
         create_group: bool = True,
         after: str = "0-0",
+        hooks: Iterable[ConsumerHooks] = (),
     ) -> None:
-        self.options = Options(
-            keys_of(streams),
-            group,
-            consumer,
+        self.options = ConsumerOptions(
+            streams=keys_of(streams),
+            group=group,
+            consumer=consumer,
             claim_min_idle_ms=claim_min_idle_ms,
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,
+            on_failure=on_failure,
+            order_by=order_by,
+            extend_leases=extend_leases,
             batch=batch,
             wait_ms=wait_ms,
             create_group=create_group,
             after=after,
         )
         self._session = client.session
+        self._hooks = Hooking(self.options, hooks)
         self._state: ConsumerState[Item] = ConsumerState(self.options)
-        self._waiting: deque[Item] = deque()
-        self._settling = Settling(self._session, self._state)
+        self._settling = Settling(self._session, self._state, self._hooks)
+        self._feed = Feed(self._session, self._state, self._settling, self._hooks)
+        self._signals = StopSignals(self._feed.stop)
         self._handler: Handler | None = None
-        self._reading = threading.Lock()
-        self._stopped = threading.Event()
-        self._forever = replace(self._session.settings.retry, deadline_s=inf)
-        self._attempts = self._forever.attempts(is_idempotent=True)
+        self._in_use = threading.Lock()
 
-    # --- two ways to consume -------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.options.consumer!r} of {self.options.group!r}>"
+
+    # --- loops ---------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Item]:
         """Yield items as they arrive, until `stop`.
 
         An item that is not settled when the next item is requested is released and delivered again.
         """
+        for batch in self.batches(1):
+            yield batch[0]
+
+    def batches(self, size: int = 100, *, fill_ms: int = 0) -> Iterator[Batch]:
+        """Yield batches of 1 to `size` items as they arrive, until `stop`. Settle each with `batch.ack()`, or
+        item by item.
+
+        After its first item, a batch waits up to `fill_ms` for more items. Items that are not settled when
+        the next batch is requested are released and delivered again.
+        """
+        at_least("size", size, 1)
+        at_least("fill_ms", fill_ms, 0)
+        return self._batches(size, fill_ms / MS_PER_S)
+
+    def _batches(self, size: int, fill_s: float) -> Iterator[Batch]:
         with self._running():
-            while (item := self._next()) is not None:
-                yield item
-                self._state.let_go(item)
+            while items := self._feed.take(size, fill_s):
+                yield Batch(items)
+                for item in items:
+                    self._state.let_go(item)
+                self._feed.done(items)
+
+    # --- handlers ------------------------------------------------------------------------------
 
     def handler(self, function: Handler) -> Handler:
         """Register `function` as the handler of `run`. Use it as a decorator."""
@@ -114,132 +145,102 @@ class Consumer:
         An item is acknowledged when its handler returns, unless the handler settled it. If the handler
         raises, the error is logged and the item is delivered again, or becomes a dead letter if this was its
         last delivery. Acknowledgments of fast handlers are sent together.
+
+        An exception that is not an `Exception`, such as `SystemExit`, ends the run: the other handlers
+        finish, and the item stays pending.
         """
         handle = handler or self._handler
         if handle is None:
             raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
-        with self._running():
-            if concurrency == 1:
-                self._work(handle)
-                return
-            with ThreadPoolExecutor(concurrency, thread_name_prefix=self.options.consumer) as workers:
-                for ended in [workers.submit(self._work, handle) for _ in range(concurrency)]:
-                    ended.result()
+        _refuse_coroutines(handle)
+        self._run(lambda items: self._settling.handled(items, lambda: handle(items[0])), concurrency, 1, 0)
+
+    def run_batches(
+        self, handler: BatchHandler, size: int = 100, *, fill_ms: int = 0, concurrency: int = 1
+    ) -> None:
+        """Call the handler with each batch of 1 to `size` items, in `concurrency` threads, until `stop`.
+
+        All items are acknowledged when the handler returns, unless the handler settled them. If it raises,
+        all items that it did not settle have failed, as in `run`. For errors of single entries, call
+        `item.fail(error)` and return.
+        """
+        at_least("size", size, 1)
+        at_least("fill_ms", fill_ms, 0)
+        _refuse_coroutines(handler)
+        handled, fill_s = self._settling.handled, fill_ms / MS_PER_S
+        self._run(lambda items: handled(items, lambda: handler(Batch(items))), concurrency, size, fill_s)
 
     def stop(self) -> None:
         """End the loop when the current items are processed; items that no worker started are returned to the
-        group. Any thread can call this."""
-        self._stopped.set()
+        group. Any thread can call this, also more than once."""
+        self._feed.stop()
 
     def stop_on_signals(self, *numbers: signal.Signals) -> None:
-        """Call `stop` on SIGTERM and SIGINT, or on the given signals. Only the main thread can call this."""
+        """Call `stop` on SIGTERM and SIGINT, or on the given signals, until the end of the next run or loop.
 
-        def stop(_number: int, _frame: FrameType | None) -> None:
-            # The interrupted code may hold the lock of the event.
-            threading.Thread(target=self.stop).start()
+        A second SIGINT raises `KeyboardInterrupt`. Only the main thread can call this.
+        """
+        self._signals.install(numbers)
 
-        for number in numbers or (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, stop)
+    # --- workers -------------------------------------------------------------------------------
 
-    # --- the loop ------------------------------------------------------------------------------
+    def _run(self, work: Work, concurrency: int, size: int, fill_s: float) -> None:
+        at_least("concurrency", concurrency, 1)
+        with self._running():
+            if concurrency == 1:
+                self._work(work, size, fill_s)
+                return
+            with ThreadPoolExecutor(concurrency, thread_name_prefix=self.options.consumer) as workers:
+                runs = [workers.submit(self._work, work, size, fill_s) for _ in range(concurrency)]
+                try:
+                    for ended in runs:
+                        ended.result()
+                except BaseException:
+                    self.stop()  # Otherwise Ctrl-C would wait for the workers without end.
+                    raise
 
-    @contextmanager
-    def _running(self) -> Iterator[None]:
-        ended = threading.Event()
-        beats = threading.Thread(target=self._extend_leases, args=(ended,), daemon=True)
-        if self.options.beat_s is not None:
-            beats.start()
+    def _work(self, work: Work, size: int, fill_s: float) -> None:
         try:
-            yield
-        finally:
-            ended.set()
-            self._end()
-
-    def _work(self, handler: Handler) -> None:
-        try:
-            while (item := self._next()) is not None:
-                self._handle(handler, item)
+            while items := self._feed.take(size, fill_s):
+                work(items)
+                self._feed.done(items)
         except BaseException:
             self.stop()  # The other threads stop too: an error ends the whole run.
             raise
 
-    def _handle(self, handler: Handler, item: Item) -> None:
+    # --- start and end -------------------------------------------------------------------------
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        if not self._in_use.acquire(blocking=False):
+            raise RuntimeError(f"{self!r} is running already; use one consumer object for each loop or run")
         try:
-            handler(item)
-        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its item
-            _log.exception("%r failed", item)
-            self._settling.failed(item, error)
-        else:
-            if self._state.holds(item):
-                self._settling.acknowledge_soon(item)
-
-    def _next(self) -> Item | None:
-        """Return the next item; None once the consumer is stopped."""
-        if not self._waiting:
-            self._settling.flush()  # The read may wait for new entries from now on.
-        with self._reading:
-            while not self._stopped.is_set():
-                if self._waiting:
-                    return self._waiting.popleft()
-                self._read()
-        return None
-
-    def _read(self) -> None:
-        try:
-            reads = self._state.taken(self._session.attempt(self._state.read_call()))
-        except TailraceError as error:
-            self._recover(error)
-            return
-        self._attempts = self._forever.attempts(is_idempotent=True)
-        for read in reads:
-            self._sort(read)
-
-    def _sort(self, read: Read) -> None:
-        """Queue the entry as an item, unless it was deleted or delivered too often."""
-        if read.entry.fields is None:
-            self._settling.send_all(self._state.ack_calls([read]))  # It was deleted while it was pending.
-        elif self._state.is_dead(read.entry.deliveries):
-            self._settling.bury(read, read.entry.deliveries, "")
-        else:
-            item = Item(read, self._settling.settle_now)
-            self._state.hold(item)
-            self._waiting.append(item)
-
-    def _recover(self, error: TailraceError) -> None:
-        """Create the missing group, or wait before the next read. Raises `error` if neither can help."""
-        if is_group_missing(error) and self.options.create_group:
-            self.create_groups()
-            return
-        delay_s = self._attempts.delay_after(error)
-        self._state.answer_lost()
-        _log.warning("read failed, next attempt in %.2f s: %s", delay_s, error)
-        self._stopped.wait(delay_s)
+            with extending(self._session, self._state):
+                self._hooks.started()
+                self._settling.learn_policies()
+                yield
+        finally:
+            try:
+                self._end()
+            finally:
+                self._signals.restore()
+                self._in_use.release()
 
     def create_groups(self) -> None:
         """Create the group on each stream that lacks it."""
-        for call in self._state.create_calls():
-            try:
-                self._session.send(call)
-            except TailraceError as error:
-                if error.code != "BUSYGROUP":
-                    raise
-
-    # --- the end, and leases -------------------------------------------------------------------
+        self._feed.create_groups()
 
     def _end(self) -> None:
         """Acknowledge the finished items and return those that no worker started."""
         self._settling.flush()
-        self._settling.send_all(self._state.nack_calls(self._waiting, "silent"))
-        self._waiting.clear()
+        rest = self._feed.end()
+        if self.options.claim_min_idle_ms is not None:
+            self._settling.give_back(rest)  # Only consumers that claim receive them.
         self._state.held.clear()
-        self._stopped.clear()
+        self._state.answer_lost()  # The next run begins like a new consumer.
+        self._hooks.stopped()
 
-    def _extend_leases(self, ended: threading.Event) -> None:
-        while not ended.wait(self.options.beat_s):
-            try:
-                for key, call in self._state.held_calls():
-                    extension = self._state.extend_call(key, self._session.attempt(call))
-                    if extension is not None:
-                        self._session.attempt(extension)
-            except TailraceError as error:
-                _log.warning("leases were not extended: %s", error)
+
+def _refuse_coroutines(handler: Callable[..., object]) -> None:
+    if inspect.iscoroutinefunction(handler):
+        raise TypeError(f"{handler!r} is an async function, which a Consumer cannot call; use AsyncConsumer")

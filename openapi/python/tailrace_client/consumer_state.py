@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from tailrace_client import group_calls
 from tailrace_client.call import Call
+from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.entries import Delivery, Slice
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
@@ -39,43 +39,6 @@ BEFORE_ALL: Final = (0, 0)
 PENDING_PAGE: Final = 10_000
 IDS_PER_REQUEST_MAX: Final = 10_000
 """The server's limit `ids_per_request_max`."""
-
-BEATS_PER_LEASE: Final = 3
-"""The number of extensions within the length of a lease: two extensions can fail before the lease expires."""
-
-
-def keys_of(streams: str | Iterable[str]) -> tuple[str, ...]:
-    """Return one key or several keys as a tuple."""
-    return (streams,) if isinstance(streams, str) else tuple(streams)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The checked options of a consumer; `Consumer` documents them."""
-
-    streams: tuple[str, ...]
-    group: str
-    consumer: str
-    claim_min_idle_ms: int | None
-    max_deliveries: int | None
-    dead_letter_stream: str | None
-    batch: int
-    wait_ms: int
-    create_group: bool
-    after: str
-
-    def __post_init__(self) -> None:
-        if not self.streams:
-            raise ValueError("streams is empty; pass at least one key")
-        if self.batch < 1:
-            raise ValueError(f"batch={self.batch} is too small; it must be at least 1")
-        if self.max_deliveries is not None and self.max_deliveries < 1:
-            raise ValueError(f"max_deliveries={self.max_deliveries} is too small; it must be at least 1")
-
-    @property
-    def beat_s(self) -> float | None:
-        """Return the seconds between two extensions of leases; None if there are no leases."""
-        return None if not self.claim_min_idle_ms else self.claim_min_idle_ms / BEATS_PER_LEASE / 1_000
 
 
 class Work(Protocol):
@@ -108,10 +71,17 @@ class Read(NamedTuple):
         return self.entry.id
 
 
+class Settle(NamedTuple):
+    """A call that settles items of one stream."""
+
+    call: Call[int]
+    items: list[Work]
+
+
 class ConsumerState(Generic[ItemT]):
     """The state of one consumer. `held`: the items that are not settled, by stream and id."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ConsumerOptions) -> None:
         self.options = options
         self.held: dict[Key, ItemT] = {}
         self._positions = dict.fromkeys(options.streams, NEW)
@@ -128,16 +98,16 @@ class ConsumerState(Generic[ItemT]):
             group_calls.create(key, group, after, create_stream=True) for key, after in self._newest.items()
         ]
 
-    def read_call(self) -> Call[list[Slice]]:
-        """Return the next read. It waits for entries only if the consumer has no pending entries left to
-        read."""
+    def read_call(self, count: int, wait_ms: int) -> Call[list[Slice]]:
+        """Return the next read, of at most `count` entries. It waits for entries only if the consumer has no
+        pending entries left to read."""
         catches_up = any(position != NEW for position in self._positions.values())
         return group_calls.read(
             self.options.group,
             self.options.consumer,
             self._positions,
-            max_count=self.options.batch,
-            wait_ms=None if catches_up else self.options.wait_ms,
+            max_count=count,
+            wait_ms=None if catches_up else wait_ms,
             claim_min_idle_ms=self.options.claim_min_idle_ms,
         )
 
@@ -161,8 +131,9 @@ class ConsumerState(Generic[ItemT]):
             if _order(entry.id) > _order(self._newest[key]):
                 self._newest[key] = entry.id
 
-    def is_dead(self, deliveries: int) -> bool:
-        """Return whether an entry with this many deliveries is not tried again."""
+    def may_be_dead(self, deliveries: int) -> bool:
+        """Return whether the consumer's own setting allows no further delivery. The group's setting comes
+        first."""
         return self.options.max_deliveries is not None and deliveries >= self.options.max_deliveries
 
     # --- settling ------------------------------------------------------------------------------
@@ -179,21 +150,27 @@ class ConsumerState(Generic[ItemT]):
         """Forget an item that is settled or that no worker processes any longer."""
         self.held.pop((item.stream, item.id), None)
 
-    def ack_calls(self, items: Iterable[Work]) -> list[Call[int]]:
-        """Return the calls that acknowledge the items."""
-        return [group_calls.ack(key, self.options.group, ids) for key, ids in _requests(items)]
-
-    def nack_calls(self, items: Iterable[Work], mode: NackMode) -> list[Call[int]]:
-        """Return the calls that return the items to the group; in the mode `silent`, the delivery does not
-        count."""
-        return [group_calls.nack(key, self.options.group, ids, mode) for key, ids in _requests(items)]
+    def settle_calls(
+        self, items: Iterable[Work], how: Literal["ack", "nack"], mode: NackMode = "fail"
+    ) -> list[Settle]:
+        """Return the calls that acknowledge the items, or return them to the group. In the mode `silent`, the
+        delivery does not count."""
+        group = self.options.group
+        settles = []
+        for key, some in _requests(items):
+            ids = [item.id for item in some]
+            nack = how == "nack"
+            call = group_calls.nack(key, group, ids, mode) if nack else group_calls.ack(key, group, ids)
+            settles.append(Settle(call, some))
+        return settles
 
     # --- leases --------------------------------------------------------------------------------
 
     def held_calls(self) -> list[tuple[str, Call[models.PendingPage]]]:
         """Return the calls that ask which held entries are still pending for this consumer, by stream."""
         calls = []
-        for key, ids in _ids_by_stream(list(self.held.values())).items():
+        for key, items in _by_stream(list(self.held.values())).items():
+            ids = [item.id for item in items]
             least, greatest = min(ids, key=_order), max(ids, key=_order)
             call = group_calls.pending(
                 key,
@@ -224,15 +201,15 @@ def _order(entry_id: str) -> tuple[int, int]:
     return (int(ms), int(seq or 0)) if ms.isdigit() else BEFORE_ALL
 
 
-def _requests(items: Iterable[Work]) -> Iterator[tuple[str, list[str]]]:
-    """Yield stream and ids, with as many ids as one request may name."""
-    for key, ids in _ids_by_stream(items).items():
-        for start in range(0, len(ids), IDS_PER_REQUEST_MAX):
-            yield key, ids[start : start + IDS_PER_REQUEST_MAX]
+def _requests(items: Iterable[Work]) -> Iterator[tuple[str, list[Work]]]:
+    """Yield a stream and its items, with as many items as one request may name."""
+    for key, some in _by_stream(items).items():
+        for start in range(0, len(some), IDS_PER_REQUEST_MAX):
+            yield key, some[start : start + IDS_PER_REQUEST_MAX]
 
 
-def _ids_by_stream(items: Iterable[Work]) -> Mapping[str, list[str]]:
-    ids: defaultdict[str, list[str]] = defaultdict(list)
+def _by_stream(items: Iterable[Work]) -> Mapping[str, list[Work]]:
+    sorted_by_stream: defaultdict[str, list[Work]] = defaultdict(list)
     for item in items:
-        ids[item.stream].append(item.id)
-    return ids
+        sorted_by_stream[item.stream].append(item)
+    return sorted_by_stream

@@ -16,7 +16,8 @@ from typing import TypeAlias
 
 from tailrace_client import group_calls
 from tailrace_client.call import Call, nothing
-from tailrace_client.consumer_state import Options, Read
+from tailrace_client.consumer_options import ConsumerOptions
+from tailrace_client.consumer_state import Read
 from tailrace_client.fields import ExactFields, Fields
 from tailrace_client.generated import models
 from tailrace_client.generated.api import command as command_api
@@ -25,12 +26,12 @@ Word: TypeAlias = "models.Base64Argument | bool | float | int | str"
 """The types that the generated operation accepts; this module uses text and base64."""
 
 
-def target_of(options: Options, stream: str) -> str:
+def target_of(options: ConsumerOptions, stream: str) -> str:
     """Return the key of the dead-letter stream for `stream`."""
     return options.dead_letter_stream or f"{stream}:dead"
 
 
-def append(options: Options, read: Read, deliveries: int, error: str) -> Call[None]:
+def append(options: ConsumerOptions, read: Read, deliveries: int, error: str) -> Call[None]:
     """Return the call that appends the letter. `deliveries`: how often the entry was delivered."""
     letter = {
         "origin_stream": read.stream,
@@ -45,7 +46,7 @@ def append(options: Options, read: Read, deliveries: int, error: str) -> Call[No
     return Call(command_api.command._get_kwargs(body=words), nothing, is_idempotent=True)
 
 
-def acknowledge(options: Options, read: Read) -> Call[int]:
+def acknowledge(options: ConsumerOptions, read: Read) -> Call[int]:
     """Return the call that acknowledges the entry, once its letter is stored."""
     return group_calls.ack(read.stream, options.group, [read.id])
 

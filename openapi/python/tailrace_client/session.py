@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from ssl import SSLContext
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
@@ -26,6 +26,7 @@ from tailrace_client.outgoing import Outgoing, exact_path, outgoing
 from tailrace_client.retry import Attempts, Contact, RetryPolicy
 
 T = TypeVar("T")
+Consistency: TypeAlias = Literal["strong", "eventual"]
 
 MS_PER_S: Final = 1_000
 
@@ -40,7 +41,8 @@ class Settings:
 
     `timeout_s`: the time limit for each step of an attempt (connect, send, receive). `verify`: as in httpx:
     False trusts any certificate, and a context can contain an authority of your own. `producer_id`: the
-    producer of idempotency keys, for calls that name none.
+    producer of idempotency keys, for calls that name none. `min_replicas`, `consistency`: behind a gateway,
+    the headers `Min-Replicas` of writes and `Consistency` of reads.
     """
 
     url: str = field(repr=False)
@@ -50,11 +52,18 @@ class Settings:
     connections_max: int
     verify: SSLContext | bool
     producer_id: str
+    min_replicas: int | None = None
+    consistency: Consistency | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """Return the headers of every request."""
-        return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        values = {
+            "Authorization": self.token and f"Bearer {self.token}",
+            "Min-Replicas": None if self.min_replicas is None else str(self.min_replicas),
+            "Consistency": self.consistency,
+        }
+        return {name: value for name, value in values.items() if value is not None}
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `httpx.Client` and `httpx.AsyncClient`."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from tailrace_client import dead_letters
-from tailrace_client.consumer_state import ConsumerState, Read, is_group_missing
+from tailrace_client.consumer_state import ConsumerState, Read, Settle, Work, is_group_missing
 from tailrace_client.errors import TailraceError
-from tailrace_client.items import Item, Settlement
+from tailrace_client.group_policies import GroupPolicies, Verdict
+from tailrace_client.hooks import Hooking, Outcome
+from tailrace_client.items import Batch, Item, Settlement
 from tailrace_client.session import Session
 
 ACKS_WAIT_S: Final = 0.05
@@ -28,31 +30,50 @@ _log: Final = logging.getLogger("tailrace_client")
 class Settling:
     """Settles the items of one consumer."""
 
-    def __init__(self, session: Session, state: ConsumerState[Item]) -> None:
+    def __init__(self, session: Session, state: ConsumerState[Item], hooks: Hooking) -> None:
         self._session = session
         self._state = state
+        self._hooks = hooks
+        self._policies = GroupPolicies(state.options)
         self._done: deque[Item] = deque()
         self._flushed_at = 0.0
 
-    def settle_now(self, read: Read, how: Settlement) -> None:
-        """Send the settlement of `Item.ack` or `Item.nack`. Raises `TailraceError`; the item is released even
-        then.
+    def settle_now(self, reads: Sequence[Read], how: Settlement, error: BaseException | None) -> None:
+        """Send the settlement of `Item.ack`, `Item.nack` or `Item.fail`. Raises `TailraceError`; the items
+        are released even then.
 
         With `create_group`, a missing group is no error: the next read creates it again.
         """
-        self._state.let_go(read)
-        calls = self._state.ack_calls([read]) if how == "ack" else self._state.nack_calls([read], "fail")
-        for call in calls:
+        if error is not None:
+            self.failed(reads, error)
+            return
+        for read in reads:
+            self._state.let_go(read)
+        for settle in self._state.settle_calls(reads, how):
             try:
-                self._session.send(call)
-            except TailraceError as error:
-                if not (self._state.options.create_group and is_group_missing(error)):
+                self._session.send(settle.call)
+            except TailraceError as refused:
+                if not (self._state.options.create_group and is_group_missing(refused)):
                     raise
-                _log.warning("%s was not settled: %s", read.id, error)
+                _log.warning("%s was not settled: %s", ", ".join(each.id for each in settle.items), refused)
+            else:
+                self._hooks.settled(settle.items, "acknowledged" if how == "ack" else "nacked")
 
-    def acknowledge_soon(self, item: Item) -> None:
-        """Queue an acknowledgment, and send the queued ones if the last request was long enough ago."""
-        self._done.append(item)
+    def handled(self, items: Sequence[Item], handle: Callable[[], object]) -> None:
+        """Call the handler of the items. Acknowledge those that it did not settle, or let them fail if it
+        raises."""
+        try:
+            with self._hooks.handling(items):
+                handle()
+        except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
+            _log.exception("%r failed", items[0] if len(items) == 1 else Batch(items))
+            self.failed([item.read for item in items if self._state.holds(item)], error)
+        else:
+            self.acknowledge_soon([item for item in items if self._state.holds(item)])
+
+    def acknowledge_soon(self, items: Iterable[Item]) -> None:
+        """Queue acknowledgments, and send the queued ones if the last request was long enough ago."""
+        self._done.extend(items)
         if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
             self.flush()
 
@@ -64,15 +85,54 @@ class Settling:
             while True:
                 done.append(self._done.popleft())
         self._flushed_at = time.monotonic()
-        self.send_all(self._state.ack_calls(done))
+        try:
+            self.send_all(self._state.settle_calls(done, "ack"), "acknowledged")
+        except BaseException:
+            self._done.extend(done)  # The program is interrupted: the end of the loop sends them.
+            raise
         for item in done:
             self._state.let_go(item)
 
-    def failed(self, item: Item, error: Exception) -> None:
-        """Release an item whose handler failed, or store it as a dead letter after its last delivery."""
-        if self._state.holds(item) and self._state.is_dead(item.deliveries + 1):
-            self.bury(item.read, item.deliveries + 1, f"{type(error).__name__}: {error}")
-        self._state.let_go(item)
+    def failed(self, reads: Iterable[Read], error: BaseException) -> None:
+        """Release items whose handler failed. After their last delivery they become dead letters."""
+        for read in reads:
+            self._hooks.failed(read, error)
+            deliveries = read.entry.deliveries + 1
+            verdict = self.verdict(read.stream, deliveries)
+            if verdict == "bury":
+                self.bury(read, deliveries, f"{type(error).__name__}: {error}")
+            elif verdict == "server_buries":
+                _log.error("dead letter: %s %s, last error: %r", read.stream, read.id, error)
+                self.send_all(self._state.settle_calls([read], "nack"), "dead_letter")
+            elif self._state.options.on_failure == "nack":
+                self.send_all(self._state.settle_calls([read], "nack"), "failed")
+            else:
+                self._hooks.settled([read], "failed")
+            self._state.let_go(read)
+
+    def verdict(self, stream: str, deliveries: int) -> Verdict:
+        """Return what to do with an entry that was delivered this many times. If the settings of its group
+        cannot be read, the entry is tried again."""
+        call = self._policies.call(stream)
+        try:
+            if call is not None:
+                self._policies.learn(stream, self._session.send(call))
+        except TailraceError as error:
+            if not self._policies.learn_error(stream, error):
+                _log.warning("the settings of the group could not be read: %s", error)
+                return "retry"
+        return self._policies.verdict(stream, deliveries)
+
+    def learn_policies(self) -> None:
+        """Read the settings of the group on each stream, if the consumer has settings that they replace."""
+        streams = self._state.options.streams if self._state.options.max_deliveries is not None else ()
+        for stream in streams:
+            call = self._policies.call(stream)
+            try:
+                if call is not None:
+                    self._policies.learn(stream, self._session.attempt(call))
+            except TailraceError as error:
+                self._policies.learn_error(stream, error)
 
     def bury(self, read: Read, deliveries: int, error: str) -> None:
         """Store an entry as a dead letter and log it. `deliveries`: how often it was delivered."""
@@ -83,12 +143,24 @@ class Settling:
             self._session.send(dead_letters.acknowledge(options, read))
         except TailraceError as failure:
             _log.warning("%s %s stays pending: %s", read.stream, read.id, failure)
+        else:
+            self._hooks.settled([read], "dead_letter")
 
-    def send_all(self, calls: Iterable[Any]) -> None:
+    def acknowledge_deleted(self, read: Read) -> None:
+        """Acknowledge an entry that was deleted while it was pending."""
+        self.send_all(self._state.settle_calls([read], "ack"), "acknowledged")
+
+    def give_back(self, items: Sequence[Work]) -> None:
+        """Return items that no worker started to the group, as if they had not been delivered."""
+        self.send_all(self._state.settle_calls(items, "nack", "silent"), "returned")
+
+    def send_all(self, settles: Iterable[Settle], outcome: Outcome) -> None:
         """Send the calls. If one fails permanently, its entries stay pending and are delivered again, and the
         loop continues."""
-        for call in calls:
+        for settle in settles:
             try:
-                self._session.send(call)
+                self._session.send(settle.call)
             except TailraceError as error:
                 _log.warning("entries stay pending: %s", error)
+            else:
+                self._hooks.settled(settle.items, outcome)

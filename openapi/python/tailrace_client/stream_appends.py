@@ -20,7 +20,7 @@ from tailrace_client.stream_of import StreamOf
 class StreamAppends(StreamOf):
     """The methods of `Stream` that append, trim and delete entries."""
 
-    def append(
+    def append(  # noqa: PLR0913 - the options of XADD
         self,
         fields: FieldsToAppend,
         *,
@@ -30,13 +30,23 @@ class StreamAppends(StreamOf):
         if_last_id: str | None = None,
         idempotency_key: str | None = None,
         producer_id: str | None = None,
+        producer_epoch: int | None = None,
+        producer_layout: str | None = None,
+        traceparent: str | None = None,
     ) -> str:
         """Append one entry and return its id. `if_last_id`: append only if this is the last id of the stream.
 
         With an `idempotency_key`, the request is retried after a lost response and appends nothing twice. The
         key belongs to the producer (`producer_id`), so set both if the same key is used after a restart.
-        Without a key, a lost response is an error with `side_effects` "unknown".
+        Without a key, a lost response is an error with `side_effects` "unknown". `producer_epoch`,
+        `producer_layout`: the key is kept for this epoch and the one before, without a time limit.
+
+        `traceparent`: the W3C trace context that the server adds to the entry as a field of that name, for
+        example `current_traceparent()`. The spans of consumers link to it.
         """
+        producer = producer_of(
+            self._session.settings.producer_id, producer_id, idempotency_key, producer_epoch, producer_layout
+        )
         return self._session.send(
             stream_calls.append(
                 self.key,
@@ -45,20 +55,35 @@ class StreamAppends(StreamOf):
                 trim=trim,
                 create=create,
                 if_last_id=if_last_id,
-                producer=producer_of(self._session.settings.producer_id, producer_id, idempotency_key),
+                producer=producer,
+                traceparent=traceparent,
             )
         )
 
-    def append_many(self, entries: Iterable[FieldsToAppend], chunk: int = 1_000) -> int:
+    def append_many(
+        self,
+        entries: Iterable[FieldsToAppend],
+        chunk: int = 1_000,
+        *,
+        producer_id: str | None = None,
+        key_prefix: str = "",
+        producer_epoch: int | None = None,
+        producer_layout: str | None = None,
+        traceparent: str | None = None,
+    ) -> int:
         """Append all entries in order and return how many there are. Each request appends `chunk` entries,
         all or none.
 
         Every chunk has an idempotency key of its own, so a retry appends nothing twice. If a chunk fails, a
         note of the error says how many entries of earlier chunks were appended.
+
+        `producer_id`: a program that restarts and appends the same chunks again appends nothing twice. The
+        key of a chunk is `key_prefix` and its number, so use another prefix, or another `producer_epoch`, for
+        other entries. `producer_layout`, `traceparent`: as in `append`.
         """
         count = 0
         try:
-            chunks = chunks_of(entries, chunk)
+            chunks = chunks_of(entries, chunk, producer_id, key_prefix, producer_epoch, producer_layout)
             for lines, producer in chunks:
                 call = stream_calls.import_lines(
                     self.key,
@@ -66,6 +91,7 @@ class StreamAppends(StreamOf):
                     shape=lines.shape,
                     content_encoding=None,
                     producer=producer,
+                    traceparent=traceparent,
                 )
                 count += self._session.send(call).count
         except (TailraceError, BadFieldError) as error:
@@ -83,6 +109,7 @@ class StreamAppends(StreamOf):
         producer_layout: str | None = None,
         idempotency_key: str | None = None,
         content_encoding: Literal["gzip", "zstd"] | None = None,
+        traceparent: str | None = None,
     ) -> ImportResult:
         """Append NDJSON in one request, all lines or none. Each line is an object of fields, or a complete
         entry (`shape`).
@@ -95,11 +122,16 @@ class StreamAppends(StreamOf):
         )
         return self._session.send(
             stream_calls.import_lines(
-                self.key, body, shape=shape, content_encoding=content_encoding, producer=producer
+                self.key,
+                body,
+                shape=shape,
+                content_encoding=content_encoding,
+                producer=producer,
+                traceparent=traceparent,
             )
         )
 
-    def append_batch(
+    def append_batch(  # noqa: PLR0913 - the options of XADD
         self,
         entries: Sequence[FieldsToAppend],
         *,
@@ -110,6 +142,7 @@ class StreamAppends(StreamOf):
         producer_id: str | None = None,
         producer_epoch: int | None = None,
         producer_layout: str | None = None,
+        traceparent: str | None = None,
     ) -> list[str]:
         """Append entries in one request, all or none, and return their ids. O(entries).
 
@@ -121,7 +154,13 @@ class StreamAppends(StreamOf):
         )
         return self._session.send(
             stream_calls.append_batch(
-                self.key, entries, ids=ids, trim=trim, if_last_id=if_last_id, producer=producer
+                self.key,
+                entries,
+                ids=ids,
+                trim=trim,
+                if_last_id=if_last_id,
+                producer=producer,
+                traceparent=traceparent,
             )
         )
 

@@ -88,6 +88,7 @@ def append(
     create: bool,
     if_last_id: str | None,
     producer: Producer | None,
+    traceparent: str | None = None,
 ) -> Call[str]:
     """Return the call of XADD. A repetition is safe with a producer's key, and with an explicit id, which
     cannot be used twice."""
@@ -97,7 +98,7 @@ def append(
         nomkstream=UNSET if create else True,
         if_last_id=given(if_last_id),
     )
-    request = entries_api.xadd._get_kwargs(key, body=body, **_arguments(producer))
+    request = entries_api.xadd._get_kwargs(key, body=body, **_arguments(producer, traceparent))
     request["json"] = {**wire_entry(fields), **request["json"]}
     return Call(request, member("id"), is_idempotent=producer is not None)
 
@@ -110,6 +111,7 @@ def append_batch(
     trim: Trim | None,
     if_last_id: str | None,
     producer: Producer | None,
+    traceparent: str | None = None,
 ) -> Call[list[str]]:
     """Return the call that appends several entries, all or none, and returns their ids."""
     wired = [wire_entry(fields) for fields in entries]
@@ -120,7 +122,9 @@ def append_batch(
     body = models.XaddBatchBody(
         entries=[], trim=UNSET if trim is None else trim.wire(), if_last_id=given(if_last_id)
     )
-    request = entries_api.xadd_batch._get_kwargs(key, body=body, ids=True, **_arguments(producer))
+    request = entries_api.xadd_batch._get_kwargs(
+        key, body=body, ids=True, **_arguments(producer, traceparent)
+    )
     request["json"] = {**request["json"], "entries": wired}
     return Call(request, member("ids"), is_idempotent=producer is not None)
 
@@ -138,6 +142,7 @@ def import_lines(
     shape: Literal["fields", "entry"],
     content_encoding: str | None,
     producer: Producer | None,
+    traceparent: str | None = None,
 ) -> Call[ImportResult]:
     """Return the call of one entries:import request."""
     request = entries_api.import_entries._get_kwargs(
@@ -147,7 +152,7 @@ def import_lines(
         if shape == "fields"
         else shape,  # The default is omitted: the server answers such requests fastest.
         content_encoding=given(content_encoding),
-        **_arguments(producer),
+        **_arguments(producer, traceparent),
     )
     request["headers"]["Content-Length"] = str(len(body))
     return Call(request, _import_result, is_idempotent=producer is not None)
@@ -194,8 +199,10 @@ def delete(key: str, ids: Sequence[str], references: References | None) -> Call[
     return Call(request, lambda answer: models.DeleteReply.from_dict(answer.json()), is_idempotent=True)
 
 
-def _arguments(producer: Producer | None) -> dict[str, Any]:
-    return {} if producer is None else producer.arguments()
+def _arguments(producer: Producer | None, traceparent: str | None = None) -> dict[str, Any]:
+    """Return the arguments of the generated operations that become headers."""
+    traced = {} if traceparent is None else {"tailrace_trace": "entry", "traceparent": traceparent}
+    return traced if producer is None else {**producer.arguments(), **traced}
 
 
 def _import_result(answer: Answer) -> ImportResult:

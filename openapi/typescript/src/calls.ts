@@ -47,6 +47,21 @@ export class Calls {
     return withRetries(attempts, () => this.once(operation, options.signal));
   }
 
+  /** Returns the headers of the response once the operation succeeds. */
+  headers(operation: (common: Common) => Promise<Answer<unknown>>, options: CallOptions): Promise<Headers> {
+    const attempts = { policy: this.policy, ...options };
+    return withRetries(attempts, async () => {
+      let headers = new Headers();
+      const noted = (common: Common) =>
+        operation(common).then((answer) => {
+          headers = answer.response?.headers ?? headers;
+          return answer;
+        });
+      await this.once(noted, options.signal);
+      return headers;
+    });
+  }
+
   /**
    * Returns the body of a response that is read as it arrives. One attempt, with a time limit until the
    * response begins.

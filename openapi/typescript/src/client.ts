@@ -4,17 +4,18 @@
  * This module owns the settings and creates streams. `http` is the generated client, for operations without a
  * method here: `api.xtrim({ client: tailrace.http, ... })`.
  */
-import { Calls, type Waiting } from "./calls.js";
+import { Calls } from "./calls.js";
+import { Commands } from "./commands.js";
 import { type Client, createClient, createConfig } from "./generated/client/index.js";
 import * as api from "./generated/index.js";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.js";
 import { Stream } from "./stream.js";
+import type { StreamEntry } from "./tail.js";
 import { Session } from "./websocket/session.js";
 import type { SocketConstructor } from "./websocket/sockets.js";
 import type {
   ConsumeOptions,
   Delivery,
-  StreamEntry,
   StreamPosition,
   SubscribeOptions,
 } from "./websocket/subscriptions.js";
@@ -33,31 +34,33 @@ export interface TailraceOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** The time limit of a response; 75 s by default, because a read may wait for 60 s. */
   readonly timeoutMs?: number;
+  /** Behind a gateway: how many replicas must confirm each write. Other servers ignore it. */
+  readonly minReplicas?: number;
+  /** Behind a gateway: `eventual` lets a replica answer reads. Other servers ignore it. */
+  readonly consistency?: "strong" | "eventual";
   /** A function that replaces the platform's `fetch`. */
   readonly fetch?: typeof fetch;
   /** A class that replaces the platform's `WebSocket`. */
   readonly webSocket?: SocketConstructor;
 }
 
-/** A word of a Redis command. Bytes that are not UTF-8 are written as `{ base64 }`. */
-export type CommandWord = string | number | { readonly base64: string };
-
 const TIMEOUT_DEFAULT_MS = 75_000;
 
 /** A client of one server. */
-export class Tailrace {
+export class Tailrace extends Commands {
   /** The generated client, configured for this server. */
   readonly http: Client;
   /** The WebSocket. It is opened when it is needed, and again after a lost connection. */
   readonly socket: Session;
-  readonly #calls: Calls;
+  protected readonly calls: Calls;
 
   constructor(options: TailraceOptions) {
+    super();
     const url = options.url.replace(/\/+$/, "");
     const policy = { ...DEFAULT_RETRY, ...options.retry };
     const timeoutMs = options.timeoutMs ?? TIMEOUT_DEFAULT_MS;
     this.http = httpClient(url, options);
-    this.#calls = new Calls(this.http, policy, timeoutMs);
+    this.calls = new Calls(this.http, policy, timeoutMs);
     this.socket = new Session({
       url: `${url.replace(/^http/, "ws")}/v1/ws`,
       policy,
@@ -69,7 +72,7 @@ export class Tailrace {
 
   /** Returns the stream with this key. This sends no request. */
   stream(key: string): Stream {
-    return new Stream(key, this.#calls, this.socket);
+    return new Stream(key, this.calls, this.socket);
   }
 
   /** Yields entries of several streams as they arrive, over the WebSocket. */
@@ -91,23 +94,13 @@ export class Tailrace {
     return new Consumption(this.socket, group, keys, options).iterate();
   }
 
-  /**
-   * Sends a command in Redis's own words and returns its RESP2 reply as JSON. Not repeated after a lost
-   * response.
-   */
-  async command(words: readonly CommandWord[], options: Waiting = {}): Promise<api.JsonValue> {
-    const request = { body: [...words] };
-    const called = { repeatable: false, ...options };
-    return (await this.#calls.call((common) => api.command({ ...common, ...request }), called)).result;
-  }
-
   /** Closes the WebSocket. Iterations over it end with an error. */
   close(): void {
     this.socket.close();
   }
 
   async #ticket(): Promise<string> {
-    return (await this.#calls.once((common) => api.createTicket(common))).ticket;
+    return (await this.calls.once((common) => api.createTicket(common))).ticket;
   }
 }
 
@@ -115,7 +108,11 @@ function httpClient(url: string, options: TailraceOptions): Client {
   return createClient(
     createConfig({
       baseUrl: url,
-      headers: options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` },
+      headers: {
+        ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
+        ...(options.minReplicas === undefined ? {} : { "Min-Replicas": String(options.minReplicas) }),
+        ...(options.consistency === undefined ? {} : { Consistency: options.consistency }),
+      },
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     }),
   );

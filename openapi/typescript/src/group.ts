@@ -49,18 +49,22 @@ export interface ClaimOptions extends Waiting, EntryForm {
   /** Only entries that were delivered at least this long ago. */
   readonly minIdleMs: number;
   readonly ids: readonly string[];
+  /** Count no delivery, and return no entries. */
+  readonly justId?: boolean;
 }
 
-export interface GroupSettings extends Waiting {
-  /** Deliver an entry at most this often; then it moves to `deadLetterStream`. Set both; null removes one. */
-  readonly maxDeliveries?: number | null;
-  readonly deadLetterStream?: string | null;
-  /** Reads first claim entries that are idle for this long. */
-  readonly claimMinIdleMs?: number | null;
-  /** A consumer that was not seen for this long gives its entries back and is deleted. */
-  readonly consumerExpiryMs?: number | null;
-  /** The server warns while the oldest unread entry is at least this old. */
-  readonly maxLagMs?: number | null;
+export interface AutoclaimOptions extends Waiting {
+  readonly consumer: string;
+  readonly minIdleMs: number;
+  readonly start?: string;
+  readonly count?: number;
+}
+
+/** The result of an autoclaim. `deletedIds`: entries that were pending and are deleted from the stream. */
+export interface Scan {
+  readonly entries: readonly Entry[];
+  readonly cursor: string;
+  readonly deletedIds: readonly string[];
 }
 
 export interface PendingOptions extends Waiting {
@@ -115,6 +119,70 @@ export class Group {
     });
   }
 
+  /** Returns the position, the lag and the settings of the group. */
+  info(options: Waiting = {}): Promise<api.Group> {
+    const called = { repeatable: true, ...options };
+    return this.calls.call((common) => api.xinfoGroup({ ...common, path: this.#path }), called);
+  }
+
+  /**
+   * Changes settings: dead letters (`max_deliveries` with `dead_letter_stream`), `filter`,
+   * `claim_min_idle_ms`, `consumer_expiry_ms`, `max_lag_ms`. Null removes a setting, and settings that are
+   * missing stay.
+   */
+  configure(settings: api.GroupSettingsBody, options: Waiting = {}): Promise<api.Group> {
+    const request = { path: this.#path, body: settings };
+    const called = { repeatable: true, ...options };
+    return this.calls.call((common) => api.configureGroup({ ...common, ...request }), called);
+  }
+
+  /**
+   * Sends dead letters of the group back to its stream, each once, and deletes them. After a lost response,
+   * call it again.
+   */
+  redrive(body: api.RedriveBody = {}, options: Waiting = {}): Promise<api.RedriveReply> {
+    const request = { path: this.#path, body };
+    const called = { repeatable: false, ...options };
+    return this.calls.call((common) => api.redrive({ ...common, ...request }), called);
+  }
+
+  /** Sets the position of the group: it delivers entries after `after` from now on. */
+  async setPosition(after: string, options: Waiting & { readonly entriesRead?: number } = {}): Promise<void> {
+    const { entriesRead, signal } = options;
+    const request = { path: this.#path, body: { after, entries_read: entriesRead } };
+    const called = { repeatable: true, signal };
+    await this.calls.call((common) => api.xgroupSetid({ ...common, ...request }), called);
+  }
+
+  /** Returns the consumers of the group, with their pending entries. */
+  async consumers(options: Waiting = {}): Promise<api.Consumer[]> {
+    const called = { repeatable: true, ...options };
+    const operation = (common: object) => api.xinfoConsumers({ ...common, path: this.#path });
+    return (await this.calls.call(operation, called)).consumers;
+  }
+
+  /** Creates a consumer. Returns whether it is new. Reads create consumers, too. */
+  async createConsumer(consumer: string, options: Waiting = {}): Promise<boolean> {
+    const path = { ...this.#path, consumer };
+    const called = { repeatable: true, ...options };
+    return (await this.calls.call((common) => api.xgroupCreateconsumer({ ...common, path }), called)).created;
+  }
+
+  /**
+   * Deletes a consumer and returns how many entries were pending for it: they move to `transferTo`, or are
+   * dropped with `force`.
+   */
+  async deleteConsumer(
+    consumer: string,
+    options: Waiting & { readonly force?: boolean; readonly transferTo?: string } = {},
+  ): Promise<number> {
+    const { force, transferTo, signal } = options;
+    const request = { path: { ...this.#path, consumer }, query: { force, transfer_to: transferTo } };
+    const called = { repeatable: false, signal };
+    const operation = (common: object) => api.xgroupDelconsumer({ ...common, ...request });
+    return (await this.calls.call(operation, called)).pending_dropped;
+  }
+
   /** Returns entries for a consumer: claimed entries first, then new ones; none if there are none in time. */
   async read(options: GroupReadOptions): Promise<Delivered[]> {
     const { consumer, count, waitMs, claimMinIdleMs, noack, after: id = ">", signal } = options;
@@ -150,8 +218,8 @@ export class Group {
 
   /** Takes over pending entries for this consumer, if they have been idle long enough. */
   async claim(options: ClaimOptions): Promise<Entry[]> {
-    const { consumer, minIdleMs, ids, signal } = options;
-    const body = { consumer, min_idle_ms: minIdleMs, ids: [...ids] };
+    const { consumer, minIdleMs, ids, justId, signal } = options;
+    const body = { consumer, min_idle_ms: minIdleMs, ids: [...ids], just_id: justId };
     const request = {
       path: this.#path,
       body,
@@ -162,23 +230,6 @@ export class Group {
     return (reply.entries ?? []).map(fromWire);
   }
 
-  /** Changes the settings of the group that are given; null removes one. Returns the state of the group. */
-  configure(settings: GroupSettings): Promise<api.Group> {
-    const { signal } = settings;
-    const body = {
-      max_deliveries: settings.maxDeliveries,
-      dead_letter_stream: settings.deadLetterStream,
-      claim_min_idle_ms: settings.claimMinIdleMs,
-      consumer_expiry_ms: settings.consumerExpiryMs,
-      max_lag_ms: settings.maxLagMs,
-    };
-    const request = { path: this.#path, body: body as api.GroupSettingsBody };
-    return this.calls.call((common) => api.configureGroup({ ...common, ...request }), {
-      repeatable: true,
-      signal,
-    });
-  }
-
   /**
    * Begins the idle time of this consumer's own entries again (a heartbeat), and returns their ids. The other
    * ids belong to another consumer now, or are no longer pending: stop working on them.
@@ -187,6 +238,17 @@ export class Group {
     const request = { path: this.#path, body: { consumer, ids: [...ids] } };
     const called = { repeatable: true, ...options };
     return (await this.calls.call((common) => api.extend({ ...common, ...request }), called)).extended;
+  }
+
+  /** Takes over idle entries that a scan in id order finds. `cursor` is the start of the next scan. */
+  async autoclaim(options: AutoclaimOptions): Promise<Scan> {
+    const { consumer, minIdleMs, start = "0-0", count, signal } = options;
+    const body = { consumer, min_idle_ms: minIdleMs, start, count };
+    const request = { path: this.#path, body };
+    const called = { repeatable: false, signal };
+    const reply = await this.calls.call((common) => api.xautoclaim({ ...common, ...request }), called);
+    const { cursor, deleted_ids: deletedIds } = reply;
+    return { entries: (reply.entries ?? []).map(fromWire), cursor, deletedIds };
   }
 
   /** Yields all pending entries in id order, read page by page. */

@@ -11,7 +11,7 @@ import { linesOf } from "./byte-streams.js";
 import type { Calls, Common } from "./calls.js";
 import { type Entry, type EntryForm, fromWire } from "./entries.js";
 import { connectionLost, errorOfProblem } from "./errors.js";
-import type { TailData, TailErrors, Entry as WireEntry } from "./generated/index.js";
+import type { TailErrors, Entry as WireEntry } from "./generated/index.js";
 import { resumed } from "./resuming.js";
 import { type ServerSentEvent, eventsOf } from "./server-sent-events.js";
 
@@ -39,36 +39,68 @@ export interface TailOptions extends EntryForm {
 /** The server sends something every 15 s. */
 const SILENCE_MAX_MS = 45_000;
 
+/** An entry, with the key of its stream. */
+export interface StreamEntry extends Entry {
+  readonly key: string;
+}
+
 /** Yields the entries of a stream as they arrive, over as many connections as needed. */
 export function tail(
   key: string,
   calls: Calls,
   options: TailOptions,
 ): AsyncGenerator<Entry, void, undefined> {
-  const following = new Tail(key, calls, options);
+  const { after = "$" } = options;
+  const target = { url: "/v1/streams/{key}/entries:tail", path: { key }, query: { after } };
+  return follow(new Tail(target, calls, options, (data) => (data as WireEntry[]).map(fromWire)));
+}
+
+/** Yields the entries of several streams as they arrive. `positions`: where each stream begins. */
+export function tailStreams(
+  positions: ReadonlyMap<string, string>,
+  calls: Calls,
+  options: TailOptions,
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const query = { stream: [...positions.keys()], after: [...positions.values()] };
+  return follow(new Tail({ url: "/v1/tail", path: {}, query }, calls, options, entriesOfStream));
+}
+
+interface Target {
+  readonly url: string;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+function entriesOfStream(data: unknown): StreamEntry[] {
+  const { key, entries } = data as { key: string; entries: WireEntry[] };
+  return entries.map((entry) => ({ ...fromWire(entry), key }));
+}
+
+function follow<T>(following: Tail<T>): AsyncGenerator<T, void, undefined> {
   const resuming = {
-    policy: calls.policy,
-    signal: options.signal,
+    policy: following.calls.policy,
+    signal: following.options.signal,
     neverGivesUp: () => following.wasConnected,
     delayMinMs: () => following.retryMs,
   };
   return resumed(resuming, () => following.entries());
 }
 
-class Tail {
+class Tail<T> {
   wasConnected = false;
   /** The pause that the server requests before a new connection. */
   retryMs = 0;
   #lastEventId = "";
 
   constructor(
-    private readonly key: string,
-    private readonly calls: Calls,
-    private readonly options: TailOptions,
+    private readonly target: Target,
+    readonly calls: Calls,
+    readonly options: TailOptions,
+    private readonly entriesOf: (data: unknown) => T[],
   ) {}
 
   /** Yields the entries of one connection. Throws at its end, because only the server can end a tail. */
-  async *entries(): AsyncGenerator<Entry> {
+  async *entries(): AsyncGenerator<T> {
     const { signal } = this.options;
     const body = await this.calls.open((common) => this.#open(common), signal);
     this.wasConnected = true;
@@ -81,12 +113,11 @@ class Tail {
   }
 
   #open({ client, signal }: Common) {
-    const { after = "$", shape, encoding, filter } = this.options;
+    const { shape, encoding, filter } = this.options;
     const headers = this.#lastEventId === "" ? {} : { "Last-Event-ID": this.#lastEventId };
-    const form = { ...(shape && { shape }), ...(encoding && { encoding }) };
-    const query: TailData["query"] = { after, ...form, ...(filter !== undefined && { filter }) };
-    const url: TailData["url"] = "/v1/streams/{key}/entries:tail";
-    const path = { key: this.key };
+    const form = { ...(shape && { shape }), ...(encoding && { encoding }), ...(filter && { filter }) };
+    const query = { ...this.target.query, ...form };
+    const { url, path } = this.target;
     return client.get<unknown, TailErrors>({ url, path, query, headers, signal, parseAs: "stream" });
   }
 
@@ -99,9 +130,9 @@ class Tail {
     this.options.onOpen?.();
   }
 
-  *#take({ event, data = "", id }: ServerSentEvent): Generator<Entry> {
+  *#take({ event, data = "", id }: ServerSentEvent): Generator<T> {
     if (event === "end" || event === "error") throw errorOfProblem(JSON.parse(data));
-    if (event === "entries") yield* (JSON.parse(data) as WireEntry[]).map(fromWire);
+    if (event === "entries") yield* this.entriesOf(JSON.parse(data));
     if (event === "gap") this.options.onGap?.(JSON.parse(data) as Gap);
     this.#lastEventId = id ?? this.#lastEventId;
   }

@@ -187,7 +187,7 @@ def test_lost_reads_and_vanished_groups_are_survived(proxy: CuttingProxy, key: s
         stream = client.stream(key)
         await stream.append_many({"n": str(n)} for n in range(30))
         await stream.group("g").create("0")
-        consumer = AsyncConsumer(client, key, "g", "alice", batch=10, wait_ms=100)
+        consumer = AsyncConsumer(client, key, "g", "alice", batch=10, wait_ms=100, claim_min_idle_ms=None)
         proxy.cut_after(0, 400)
         seen = set()
         async for item in consumer:

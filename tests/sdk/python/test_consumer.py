@@ -122,6 +122,24 @@ def test_breaking_off_a_loop_gives_back_and_the_item_in_hand_stays_pending(
     assert pending(stream) == [(ids[0], "alice", 1), (ids[1], None, 0), (ids[2], None, 0)]
 
 
+def test_without_claims_the_entries_that_were_not_begun_wait_for_the_next_start(
+    stream: Stream, make: Make
+) -> None:
+    ids = fill(stream, 3)
+    consumer = make(claim_min_idle_ms=None)
+    for item in consumer:
+        item.ack()
+        consumer.stop()
+    assert pending(stream) == [(entry_id, "alice", 1) for entry_id in ids[1:]]
+    seen = []
+    for item in consumer:
+        item.ack()
+        seen.append(item.id)
+        if len(seen) == 2:
+            consumer.stop()
+    assert seen == ids[1:]
+
+
 def test_a_stop_before_the_loop_ends_it_at_once(stream: Stream, make: Make) -> None:
     fill(stream, 3)
     consumer = make()
@@ -334,7 +352,7 @@ def test_without_claims_a_consumer_begins_with_what_it_left_pending(stream: Stre
     group.create("0")
     group.read("alice", 2)
     stream.delete(ids[0])
-    consumer = make(batch=1)
+    consumer = make(batch=1, claim_min_idle_ms=None)
     seen = []
     for item in consumer:
         item.ack()

@@ -409,6 +409,38 @@ export type EntryToAppend = {
 };
 
 /**
+ * Entries that a consumer still works on.
+ */
+export type ExtendBody = {
+    /**
+     * The consumer that owns the entries.
+     */
+    consumer: string;
+    /**
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
+     */
+    encoding?: 'base64';
+    /**
+     * Entry ids. If one of them is invalid, the request fails and changes nothing.
+     */
+    ids: Array<string>;
+};
+
+/**
+ * Which entries the consumer keeps.
+ */
+export type ExtendReply = {
+    /**
+     * The ids that the consumer owns; their idle time begins again.
+     */
+    extended: Array<string>;
+    /**
+     * The ids that the consumer does not own: another consumer claimed them, or they are no longer pending. Stop working on them.
+     */
+    lost: Array<string>;
+};
+
+/**
  * A consumer group.
  */
 export type Group = {
@@ -441,6 +473,10 @@ export type Group = {
      */
     lag: number | null;
     /**
+     * The age of the oldest entry that is not yet delivered, in milliseconds, by the time in its id; absent if all are delivered, and behind a gateway.
+     */
+    lag_ms?: number;
+    /**
      * How often an entry is delivered at most; absent if not set.
      */
     max_deliveries?: number;
@@ -452,6 +488,18 @@ export type Group = {
      * The condition on the entries that the group delivers; absent if not set.
      */
     filter?: string;
+    /**
+     * A read of the group first claims entries that are idle for at least this long, in milliseconds; absent if not set.
+     */
+    claim_min_idle_ms?: number;
+    /**
+     * A consumer that was not seen for this long, in milliseconds, gives its entries back and is deleted; absent if not set.
+     */
+    consumer_expiry_ms?: number;
+    /**
+     * The `lag_ms` from which the server warns; absent if not set.
+     */
+    max_lag_ms?: number;
     /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
@@ -538,6 +586,14 @@ export type GroupReadBody = {
      * How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in seconds.
      */
     wait_ms?: number;
+    /**
+     * While waiting, gather entries: respond when this many of all streams together are available, or after `linger_ms`, or at the end of `wait_ms`. 1 by default.
+     */
+    min_count?: number;
+    /**
+     * With `min_count`: wait at most this many milliseconds after the first entry is available. Without it: until the end of `wait_ms`.
+     */
+    linger_ms?: number;
     /**
      * The consumer group; it must exist on all of the streams.
      */
@@ -651,6 +707,18 @@ export type GroupSettingsBody = {
      * A condition, as in `GET .../entries`. The group delivers only entries that match; others count as read.
      */
     filter?: string;
+    /**
+     * Before new entries, a read of the group claims entries that are idle for at least this long, in milliseconds, unless the read has a `claim_min_idle_ms` of its own.
+     */
+    claim_min_idle_ms?: number;
+    /**
+     * A consumer that was not seen for this long, in milliseconds, gives its entries back to the group and is deleted. Reading, waiting, claiming and extending count as being seen.
+     */
+    consumer_expiry_ms?: number;
+    /**
+     * The server warns in its log and its metrics while the oldest entry that the group has not read is at least this old, in milliseconds.
+     */
+    max_lag_ms?: number;
     /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
@@ -952,6 +1020,10 @@ export type Limits = {
      * Entries that one request moves to a dead-letter stream, or back.
      */
     dead_letters_max: number;
+    /**
+     * The shortest `consumer_expiry_ms` of a group, in milliseconds.
+     */
+    consumer_expiry_ms_min: number;
     /**
      * Bytes of entries that one request moves in this way.
      */
@@ -1393,6 +1465,14 @@ export type ReadBody = {
      * How many milliseconds to wait if there are no entries; 0 by default. `Prefer: wait=N` also sets it, in seconds.
      */
     wait_ms?: number;
+    /**
+     * While waiting, gather entries: respond when this many of all streams together are available, or after `linger_ms`, or at the end of `wait_ms`. 1 by default.
+     */
+    min_count?: number;
+    /**
+     * With `min_count`: wait at most this many milliseconds after the first entry is available. Without it: until the end of `wait_ms`.
+     */
+    linger_ms?: number;
     /**
      * The streams; the response has the same order.
      */
@@ -4253,6 +4333,110 @@ export type XclaimResponses = {
 };
 
 export type XclaimResponse = XclaimResponses[keyof XclaimResponses];
+
+export type ExtendData = {
+    body: ExtendBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
+         */
+        group: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/groups/{group}:extend';
+};
+
+export type ExtendErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NOGROUP`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type ExtendError = ExtendErrors[keyof ExtendErrors];
+
+export type ExtendResponses = {
+    /**
+     * The response.
+     */
+    200: ExtendReply;
+};
+
+export type ExtendResponse = ExtendResponses[keyof ExtendResponses];
 
 export type XautoclaimData = {
     body: AutoClaimBody;

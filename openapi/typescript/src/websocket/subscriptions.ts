@@ -10,10 +10,10 @@
  * consumer that claims gets them, which can be this one.
  */
 import type { Waiting } from "../calls.js";
-import { type Delivered, type Entry, deliveredFromWire, fromWire } from "../entries.js";
+import { type Delivered, deliveredFromWire, fromWire } from "../entries.js";
 import type { DeliveredEntry } from "../generated/index.js";
 import type { NackOptions } from "../settling.js";
-import type { Gap } from "../tail.js";
+import type { Gap, StreamEntry } from "../tail.js";
 import type { Connection, Ok } from "./connection.js";
 import type { Arrival, Move } from "./inbox.js";
 import type { Request } from "./messages.js";
@@ -54,11 +54,6 @@ export interface StreamPosition {
   readonly key: string;
   /** Yield entries after this id. `$`: only new entries. */
   readonly after: string;
-}
-
-/** An entry, with the key of its stream. */
-export interface StreamEntry extends Entry {
-  readonly key: string;
 }
 
 /** An entry that was delivered to a consumer. */

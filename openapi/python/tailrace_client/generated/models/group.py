@@ -17,7 +17,7 @@ class Group:
 
     Example:
         {'name': 'judges', 'consumers': 1, 'pending': 2, 'last_delivered_id': '1692632094485-0', 'entries_read': 2,
-            'lag': 1}
+            'lag': 1, 'lag_ms': 44997}
 
     """
 
@@ -35,12 +35,23 @@ class Group:
     """ How many entries are not yet delivered; null if unknown. """
     encoding: GroupEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
+    lag_ms: int | Unset = UNSET
+    """ The age of the oldest entry that is not yet delivered, in milliseconds, by the time in its id; absent if all
+    are delivered, and behind a gateway. """
     max_deliveries: int | Unset = UNSET
     """ How often an entry is delivered at most; absent if not set. """
     dead_letter_stream: str | Unset = UNSET
     """ The key of the stream to which an entry moves instead of one more delivery; absent if not set. """
     filter_: str | Unset = UNSET
     """ The condition on the entries that the group delivers; absent if not set. """
+    claim_min_idle_ms: int | Unset = UNSET
+    """ A read of the group first claims entries that are idle for at least this long, in milliseconds; absent if
+    not set. """
+    consumer_expiry_ms: int | Unset = UNSET
+    """ A consumer that was not seen for this long, in milliseconds, gives its entries back and is deleted; absent
+    if not set. """
+    max_lag_ms: int | Unset = UNSET
+    """ The `lag_ms` from which the server warns; absent if not set. """
     dead_letters: int | Unset = UNSET
     """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
@@ -63,11 +74,19 @@ class Group:
         if not isinstance(self.encoding, Unset):
             encoding = self.encoding
 
+        lag_ms = self.lag_ms
+
         max_deliveries = self.max_deliveries
 
         dead_letter_stream = self.dead_letter_stream
 
         filter_ = self.filter_
+
+        claim_min_idle_ms = self.claim_min_idle_ms
+
+        consumer_expiry_ms = self.consumer_expiry_ms
+
+        max_lag_ms = self.max_lag_ms
 
         dead_letters = self.dead_letters
 
@@ -85,12 +104,20 @@ class Group:
         )
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
+        if lag_ms is not UNSET:
+            field_dict["lag_ms"] = lag_ms
         if max_deliveries is not UNSET:
             field_dict["max_deliveries"] = max_deliveries
         if dead_letter_stream is not UNSET:
             field_dict["dead_letter_stream"] = dead_letter_stream
         if filter_ is not UNSET:
             field_dict["filter"] = filter_
+        if claim_min_idle_ms is not UNSET:
+            field_dict["claim_min_idle_ms"] = claim_min_idle_ms
+        if consumer_expiry_ms is not UNSET:
+            field_dict["consumer_expiry_ms"] = consumer_expiry_ms
+        if max_lag_ms is not UNSET:
+            field_dict["max_lag_ms"] = max_lag_ms
         if dead_letters is not UNSET:
             field_dict["dead_letters"] = dead_letters
 
@@ -128,11 +155,19 @@ class Group:
         else:
             encoding = check_group_encoding(_encoding)
 
+        lag_ms = d.pop("lag_ms", UNSET)
+
         max_deliveries = d.pop("max_deliveries", UNSET)
 
         dead_letter_stream = d.pop("dead_letter_stream", UNSET)
 
         filter_ = d.pop("filter", UNSET)
+
+        claim_min_idle_ms = d.pop("claim_min_idle_ms", UNSET)
+
+        consumer_expiry_ms = d.pop("consumer_expiry_ms", UNSET)
+
+        max_lag_ms = d.pop("max_lag_ms", UNSET)
 
         dead_letters = d.pop("dead_letters", UNSET)
 
@@ -144,9 +179,13 @@ class Group:
             entries_read=entries_read,
             lag=lag,
             encoding=encoding,
+            lag_ms=lag_ms,
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,
             filter_=filter_,
+            claim_min_idle_ms=claim_min_idle_ms,
+            consumer_expiry_ms=consumer_expiry_ms,
+            max_lag_ms=max_lag_ms,
             dead_letters=dead_letters,
         )
 

@@ -31,6 +31,15 @@ class GroupSettingsBody:
     `admin` on it, too. """
     filter_: str | Unset = UNSET
     """ A condition, as in `GET .../entries`. The group delivers only entries that match; others count as read. """
+    claim_min_idle_ms: int | Unset = UNSET
+    """ Before new entries, a read of the group claims entries that are idle for at least this long, in
+    milliseconds, unless the read has a `claim_min_idle_ms` of its own. """
+    consumer_expiry_ms: int | Unset = UNSET
+    """ A consumer that was not seen for this long, in milliseconds, gives its entries back to the group and is
+    deleted. Reading, waiting, claiming and extending count as being seen. """
+    max_lag_ms: int | Unset = UNSET
+    """ The server warns in its log and its metrics while the oldest entry that the group has not read is at least
+    this old, in milliseconds. """
     encoding: GroupSettingsBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
@@ -40,6 +49,12 @@ class GroupSettingsBody:
         dead_letter_stream = self.dead_letter_stream
 
         filter_ = self.filter_
+
+        claim_min_idle_ms = self.claim_min_idle_ms
+
+        consumer_expiry_ms = self.consumer_expiry_ms
+
+        max_lag_ms = self.max_lag_ms
 
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
@@ -54,6 +69,12 @@ class GroupSettingsBody:
             field_dict["dead_letter_stream"] = dead_letter_stream
         if filter_ is not UNSET:
             field_dict["filter"] = filter_
+        if claim_min_idle_ms is not UNSET:
+            field_dict["claim_min_idle_ms"] = claim_min_idle_ms
+        if consumer_expiry_ms is not UNSET:
+            field_dict["consumer_expiry_ms"] = consumer_expiry_ms
+        if max_lag_ms is not UNSET:
+            field_dict["max_lag_ms"] = max_lag_ms
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
 
@@ -68,6 +89,12 @@ class GroupSettingsBody:
 
         filter_ = d.pop("filter", UNSET)
 
+        claim_min_idle_ms = d.pop("claim_min_idle_ms", UNSET)
+
+        consumer_expiry_ms = d.pop("consumer_expiry_ms", UNSET)
+
+        max_lag_ms = d.pop("max_lag_ms", UNSET)
+
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupSettingsBodyEncoding | Unset
         if isinstance(_encoding, Unset):
@@ -79,6 +106,9 @@ class GroupSettingsBody:
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,
             filter_=filter_,
+            claim_min_idle_ms=claim_min_idle_ms,
+            consumer_expiry_ms=consumer_expiry_ms,
+            max_lag_ms=max_lag_ms,
             encoding=encoding,
         )
 

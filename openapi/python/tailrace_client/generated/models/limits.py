@@ -34,12 +34,13 @@ class Limits:
                 10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
                 'command_arguments_max': 262144, 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max':
                 10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000, 'pending_looks_max': 200000,
-                'acked_trim_looks_max': 10000, 'dead_letters_max': 1000, 'dead_letter_bytes_max': 8388608, 'reply_bytes_max':
-                50331648, 'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000,
-                'turn_reply_bytes_max': 262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100,
-                'node_bytes_default': 4096, 'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400,
-                'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000,
-                'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max': 1000000, 'engine': []}
+                'acked_trim_looks_max': 10000, 'dead_letters_max': 1000, 'consumer_expiry_ms_min': 5000,
+                'dead_letter_bytes_max': 8388608, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
+                'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000,
+                'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
+                'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000,
+                'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max':
+                1000000, 'engine': []}
 
     """
 
@@ -175,6 +176,8 @@ class Limits:
     """ Blocks and entries with pending references that one trim with `references=acknowledged` examines. """
     dead_letters_max: int
     """ Entries that one request moves to a dead-letter stream, or back. """
+    consumer_expiry_ms_min: int
+    """ The shortest `consumer_expiry_ms` of a group, in milliseconds. """
     dead_letter_bytes_max: int
     """ Bytes of entries that one request moves in this way. """
     reply_bytes_max: int
@@ -343,6 +346,8 @@ class Limits:
 
         dead_letters_max = self.dead_letters_max
 
+        consumer_expiry_ms_min = self.consumer_expiry_ms_min
+
         dead_letter_bytes_max = self.dead_letter_bytes_max
 
         reply_bytes_max = self.reply_bytes_max
@@ -452,6 +457,7 @@ class Limits:
                 "pending_looks_max": pending_looks_max,
                 "acked_trim_looks_max": acked_trim_looks_max,
                 "dead_letters_max": dead_letters_max,
+                "consumer_expiry_ms_min": consumer_expiry_ms_min,
                 "dead_letter_bytes_max": dead_letter_bytes_max,
                 "reply_bytes_max": reply_bytes_max,
                 "socket_reply_bytes_max": socket_reply_bytes_max,
@@ -606,6 +612,8 @@ class Limits:
 
         dead_letters_max = d.pop("dead_letters_max")
 
+        consumer_expiry_ms_min = d.pop("consumer_expiry_ms_min")
+
         dead_letter_bytes_max = d.pop("dead_letter_bytes_max")
 
         reply_bytes_max = d.pop("reply_bytes_max")
@@ -714,6 +722,7 @@ class Limits:
             pending_looks_max=pending_looks_max,
             acked_trim_looks_max=acked_trim_looks_max,
             dead_letters_max=dead_letters_max,
+            consumer_expiry_ms_min=consumer_expiry_ms_min,
             dead_letter_bytes_max=dead_letter_bytes_max,
             reply_bytes_max=reply_bytes_max,
             socket_reply_bytes_max=socket_reply_bytes_max,

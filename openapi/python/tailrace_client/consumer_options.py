@@ -1,0 +1,83 @@
+"""The options of a consumer, checked. This module reads and sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    from tailrace_client.fields import Fields
+
+OnFailure: TypeAlias = Literal["wait", "nack"]
+OrderBy: TypeAlias = "str | Callable[[Fields], Hashable]"
+
+BEATS_PER_LEASE: Final = 3
+"""The number of extensions within the length of a lease: two extensions can fail before the lease expires."""
+
+WAIT_MAX_MS: Final = 60_000
+"""The longest time that the server lets a read wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerOptions:
+    """The checked options of a consumer; `Consumer` documents them. Hooks receive this object."""
+
+    streams: tuple[str, ...]
+    group: str
+    consumer: str
+    claim_min_idle_ms: int | None
+    max_deliveries: int | None
+    dead_letter_stream: str | None
+    on_failure: OnFailure
+    order_by: OrderBy | None
+    extend_leases: bool
+    batch: int
+    wait_ms: int
+    create_group: bool
+    after: str
+
+    def __post_init__(self) -> None:
+        if not self.streams:
+            raise ValueError("streams is empty; pass at least one key")
+        if len(set(self.streams)) < len(self.streams):
+            raise ValueError(f"streams={self.streams!r} names a stream twice; name each stream once")
+        at_least("batch", self.batch, 1)
+        at_least("wait_ms", self.wait_ms, 0, WAIT_MAX_MS)
+        if self.max_deliveries is not None:
+            at_least("max_deliveries", self.max_deliveries, 1)
+        if self.claim_min_idle_ms is not None:
+            at_least("claim_min_idle_ms", self.claim_min_idle_ms, 0)
+        if self.dead_letter_stream in self.streams:
+            raise ValueError(
+                f"dead_letter_stream={self.dead_letter_stream!r} is one of the streams that are consumed; "
+                "use another stream"
+            )
+        if self.on_failure not in get_args(OnFailure):
+            raise ValueError(f"on_failure={self.on_failure!r} is unknown; use 'wait' or 'nack'")
+
+    @property
+    def beat_s(self) -> float | None:
+        """Return the seconds between two extensions of leases; None if leases are not extended."""
+        if not self.claim_min_idle_ms or not self.extend_leases:
+            return None
+        return self.claim_min_idle_ms / BEATS_PER_LEASE / 1_000
+
+
+def keys_of(streams: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one key or several keys as a tuple. Raises `TypeError`."""
+    keys = (streams,) if isinstance(streams, str | bytes) else tuple(streams)
+    for key in keys:
+        if not isinstance(key, str):
+            raise TypeError(f"the key {key!r} is of type {type(key).__name__}; use str")
+    return keys
+
+
+def at_least(name: str, value: int, least: int, greatest: int | None = None) -> int:
+    """Return `value` if it is an int in this range. Raises `TypeError` or `ValueError` with the range."""
+    allowed = f"at least {least}" if greatest is None else f"from {least} to {greatest}"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name}={value!r} is of type {type(value).__name__}; it must be an int, {allowed}")
+    if value < least or (greatest is not None and value > greatest):
+        raise ValueError(f"{name}={value} is out of range; it must be {allowed}")
+    return value

@@ -1,0 +1,164 @@
+"""Hooks: what a consumer reports while it works, for logs, metrics and traces.
+
+`ConsumerHooks` documents the protocol. `Hooking` calls the hooks of one consumer. A hook never changes what
+the consumer does: an error of a hook is logged, and the consumer continues. The hooks of blocking and asyncio
+consumers are the same, and their methods are not coroutines: they must return quickly.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from types import TracebackType
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+
+from tailrace_client.consumer_options import ConsumerOptions
+from tailrace_client.consumer_state import Work
+from tailrace_client.fields import Fields
+
+Outcome: TypeAlias = Literal["acknowledged", "nacked", "failed", "dead_letter", "returned"]
+
+T = TypeVar("T")
+
+_log: Final = logging.getLogger("tailrace_client")
+
+
+class HandledItem(Work, Protocol):
+    """The members of an item that hooks read."""
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of the entry."""
+        ...
+
+    @property
+    def deliveries(self) -> int:
+        """The number of earlier deliveries."""
+        ...
+
+    @property
+    def idle_ms(self) -> int:
+        """The time since the previous delivery."""
+        ...
+
+
+class ConsumerHooks:
+    """The protocol of hooks. Derive from this class and override the methods that you need.
+
+    One object may serve several consumers and is called from all threads of `run`. `consumer` has the names
+    and options of the consumer: `consumer.group`, `consumer.consumer`.
+    """
+
+    def started(self, consumer: ConsumerOptions) -> None:
+        """Called before the first read of a run or loop."""
+
+    def stopped(self, consumer: ConsumerOptions) -> None:
+        """Called at the end of a run or loop, after the last settlement."""
+
+    def received(self, consumer: ConsumerOptions, stream: str, count: int) -> None:
+        """Called after a read, with the number of entries that it returned from this stream."""
+
+    def handling(
+        self, consumer: ConsumerOptions, items: Sequence[HandledItem]
+    ) -> AbstractContextManager[object]:
+        """Return a context that surrounds one call of the handler. It sees the error that the handler raises.
+
+        `items` has one item in `run`, and all items of the batch in `run_batches`. Loops over the consumer
+        have no handler, so this is not called.
+        """
+        del consumer, items
+        return nullcontext()
+
+    def failed(self, consumer: ConsumerOptions, item: Work, error: BaseException) -> None:
+        """Called for each item whose handler raised, and by `item.fail`. `settled` follows."""
+
+    def settled(self, consumer: ConsumerOptions, items: Sequence[Work], outcome: Outcome) -> None:
+        """Called after items were settled.
+
+        `acknowledged`; `nacked`: returned to the group by `nack`; `failed`: they will be delivered again;
+        `dead_letter`: moved to the dead letters; `returned`: no worker started them before the stop.
+        """
+
+    def read_failed(self, consumer: ConsumerOptions, error: Exception, delay_s: float) -> None:
+        """Called when a read failed; the next attempt follows after `delay_s`."""
+
+
+class Hooking:
+    """The hooks of one consumer. Its methods are those of `ConsumerHooks`, and raise no `Exception`."""
+
+    def __init__(self, options: ConsumerOptions, hooks: Iterable[ConsumerHooks]) -> None:
+        self._options = options
+        self._hooks = tuple(hooks)
+
+    def started(self) -> None:
+        """Report the start."""
+        self._each(lambda hook: hook.started(self._options))
+
+    def stopped(self) -> None:
+        """Report the end."""
+        self._each(lambda hook: hook.stopped(self._options))
+
+    def received(self, stream: str, count: int) -> None:
+        """Report entries of a read."""
+        if count:
+            self._each(lambda hook: hook.received(self._options, stream, count))
+
+    def failed(self, item: Work, error: BaseException) -> None:
+        """Report an item whose handler raised."""
+        self._each(lambda hook: hook.failed(self._options, item, error))
+
+    def settled(self, items: Sequence[Work], outcome: Outcome) -> None:
+        """Report settled items."""
+        if items:
+            self._each(lambda hook: hook.settled(self._options, items, outcome))
+
+    def read_failed(self, error: Exception, delay_s: float) -> None:
+        """Report a failed read."""
+        self._each(lambda hook: hook.read_failed(self._options, error, delay_s))
+
+    @contextmanager
+    def handling(self, items: Sequence[HandledItem]) -> Iterator[None]:
+        """Surround one call of the handler. Errors of the handler pass through unchanged."""
+        with ExitStack() as stack:
+            for hook in self._hooks:
+                context = _safely(hook, lambda hook: hook.handling(self._options, items))
+                if context is not None and _safely(context, _entered):
+                    stack.push(_Leaving(context))
+            yield
+
+    def _each(self, call: Callable[[ConsumerHooks], None]) -> None:
+        for hook in self._hooks:
+            _safely(hook, call)
+
+
+class _Leaving(AbstractContextManager[None]):
+    """Leaves the context of a hook. Never suppresses the handler's error, nor replaces it."""
+
+    def __init__(self, context: AbstractContextManager[object]) -> None:
+        self._context = context
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._context.__exit__(kind, error, trace)
+        except Exception as own:  # noqa: BLE001 - a hook never changes the result of a handler
+            if own is not error:
+                _log.exception("a hook failed: %r", self._context)
+
+
+def _entered(context: AbstractContextManager[object]) -> bool:
+    context.__enter__()
+    return True
+
+
+H = TypeVar("H")
+
+
+def _safely(hook: H, call: Callable[[H], T]) -> T | None:
+    try:
+        return call(hook)
+    except Exception:  # noqa: BLE001 - a hook never changes what the consumer does
+        _log.exception("a hook failed: %r", hook)
+        return None

@@ -1,0 +1,203 @@
+/**
+ * The source of a consumer's items: reads entries when workers need some, and no earlier.
+ *
+ * This module owns the reads of a consumer. A worker that finds no ready item reads the next entries for all
+ * workers; the others wait for it, or for an item that becomes ready. At most `batch` items wait for a worker:
+ * slow handlers make the consumer read later.
+ */
+import type { Tailrace } from "../client.js";
+import type { Delivered } from "../entries.js";
+import { isGroupMissing } from "../missing.js";
+import { DEFAULT_RETRY, delayMs, mayRepeat } from "../retry.js";
+import { type Hooking } from "./hooks.js";
+import { Item } from "./item.js";
+import type { CheckedOptions } from "./options.js";
+import type { Settling } from "./settling.js";
+import { WorkQueue } from "./work-queue.js";
+
+export class Feed {
+  readonly #queue: WorkQueue;
+  #isReading = false;
+  #isStopped = false;
+  #failures = 0;
+  /** The positions to read from: `>`, or an id for the consumer's own pending entries after it. */
+  #positions: Map<string, string>;
+  /** The last entry that the consumer saw, where a group that is created again begins. */
+  readonly #newest: Map<string, string>;
+  #change = occasion();
+
+  constructor(
+    private readonly client: Tailrace,
+    private readonly options: CheckedOptions,
+    private readonly settling: Settling,
+    private readonly hooks: Hooking,
+  ) {
+    this.#queue = new WorkQueue(options.batch, options.orderBy);
+    this.#newest = new Map(options.streams.map((key) => [key, options.after]));
+    this.#positions = this.#startingPositions();
+  }
+
+  /**
+   * Waits for items and returns at most `most`; none once the feed is stopped. After the first item, it waits
+   * up to `fillMs` for more of them.
+   */
+  async take(most: number, fillMs = 0): Promise<Item[]> {
+    const items = await this.#take(most, Infinity);
+    const deadline = Date.now() + fillMs;
+    while (items.length > 0 && items.length < most) {
+      const more = await this.#take(most - items.length, deadline);
+      if (more.length === 0) break;
+      items.push(...more);
+    }
+    return items;
+  }
+
+  /** Lets workers have the successors of these items in their order. */
+  done(items: readonly Item[]): void {
+    this.#queue.done(items);
+    this.#notify();
+  }
+
+  /** Returns no further items. A read that is under way ends first. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#notify();
+  }
+
+  /** Returns the items that no worker took, and makes the feed ready for another run. */
+  end(): Item[] {
+    this.#isStopped = false;
+    this.#positions = this.#startingPositions();
+    return this.#queue.drain();
+  }
+
+  async #take(most: number, deadline: number): Promise<Item[]> {
+    for (;;) {
+      // The worker may wait for new entries from now on.
+      if (!this.#queue.hasReady) await this.settling.flush();
+      const items = await this.#takeOrRead(most, deadline);
+      if (items !== undefined) return items;
+      try {
+        await this.#read(deadline);
+      } finally {
+        this.#isReading = false;
+        this.#notify();
+      }
+    }
+  }
+
+  /** Returns items, or none at the end; undefined if this worker has to read entries. */
+  async #takeOrRead(most: number, deadline: number): Promise<Item[] | undefined> {
+    while (!this.#isStopped) {
+      const items = this.#queue.take(most);
+      if (items.length > 0) return items;
+      if (Date.now() >= deadline) return [];
+      if (!this.#isReading && this.#queue.room > 0) {
+        this.#isReading = true;
+        return undefined;
+      }
+      await this.#changed(deadline);
+    }
+    return [];
+  }
+
+  async #read(deadline: number): Promise<void> {
+    const { group, consumer, claimMinIdleMs } = this.options;
+    const catchesUp = [...this.#positions.values()].some((position) => position !== ">");
+    const waitMs = catchesUp ? undefined : Math.max(0, Math.min(this.options.waitMs, deadline - Date.now()));
+    const bounds = { maxCount: this.#queue.room, waitMs, claimMinIdleMs: claimMinIdleMs ?? undefined };
+    let pages;
+    try {
+      pages = await this.client.readGroup(group, consumer, Object.fromEntries(this.#positions), bounds);
+    } catch (error) {
+      await this.#recover(error);
+      return;
+    }
+    this.#failures = 0;
+    for (const [key, { entries, next }] of pages) {
+      this.#moveOn(key, entries, next);
+      const some = entries.filter((entry) => !this.settling.holds(entry));
+      if (some.length > 0) this.hooks.each((hook, options) => hook.received?.(options, key, some.length));
+      for (const entry of some) await this.#sort(entry);
+    }
+  }
+
+  /** Queues the entry as an item, unless it was deleted or delivered too often. */
+  async #sort(entry: Delivered): Promise<void> {
+    const { settling } = this;
+    const { deliveries } = entry;
+    if (entry.deleted) return settling.sendAll([entry], "ack", "acknowledged");
+    const mayBeDead = deliveries >= (this.options.maxDeliveries ?? Infinity);
+    if (mayBeDead && (await settling.verdict(entry.key, deliveries)) === "bury")
+      return settling.bury(entry, deliveries, "");
+    const item = new Item(entry, (items, how) => settling.settleNow(items, how));
+    settling.hold(item);
+    try {
+      this.#queue.put(item);
+    } catch (error) {
+      await settling.failed(item, error); // An error of `orderBy` concerns only its item.
+    }
+  }
+
+  #moveOn(key: string, entries: readonly Delivered[], next: string): void {
+    if (this.#positions.get(key) !== ">") this.#positions.set(key, entries.length > 0 ? next : ">");
+    const last = entries.at(-1)?.id;
+    if (last !== undefined && isAfter(last, this.#newest.get(key) ?? "")) this.#newest.set(key, last);
+  }
+
+  /** Creates the missing group, or waits before the next read. Throws if neither can help. */
+  async #recover(error: unknown): Promise<void> {
+    if (isGroupMissing(error) && this.options.createGroup) return this.createGroups();
+    if (!mayRepeat(error, true)) throw error;
+    const pauseMs = delayMs(DEFAULT_RETRY, ++this.#failures, error);
+    // Entries of a lost response may be pending for this consumer.
+    if (this.options.claimMinIdleMs === null) this.#positions = this.#startingPositions();
+    this.hooks.each((hook, options) => hook.readFailed?.(options, error, pauseMs));
+    const deadline = Date.now() + pauseMs;
+    while (!this.#isStopped && Date.now() < deadline) await this.#changed(deadline);
+  }
+
+  /** Creates the group on each stream that lacks it. */
+  async createGroups(): Promise<void> {
+    for (const [key, after] of this.#newest)
+      await this.client.stream(key).group(this.options.group).create({ after, createStream: true });
+  }
+
+  #startingPositions(): Map<string, string> {
+    const position = this.options.claimMinIdleMs === null ? "0-0" : ">";
+    return new Map(this.options.streams.map((key) => [key, position]));
+  }
+
+  #notify(): void {
+    this.#change.comes();
+    this.#change = occasion();
+  }
+
+  /** Waits for the next change, until the deadline. */
+  async #changed(deadline: number): Promise<void> {
+    if (deadline === Infinity) return this.#change.came;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, deadline - Date.now());
+    });
+    await Promise.race([this.#change.came, late]);
+    clearTimeout(timer);
+  }
+}
+
+function occasion(): { readonly came: Promise<void>; readonly comes: () => void } {
+  let comes = (): void => undefined;
+  const came = new Promise<void>((resolve) => (comes = resolve));
+  return { came, comes: () => comes() };
+}
+
+/** Returns whether the first id is greater. A position that is not an id is before all ids. */
+function isAfter(one: string, other: string): boolean {
+  const [ms = -1n, seq = 0n] = numbersOf(one);
+  const [otherMs = -1n, otherSeq = 0n] = numbersOf(other);
+  return ms > otherMs || (ms === otherMs && seq > otherSeq);
+}
+
+function numbersOf(id: string): bigint[] {
+  return /^\d+(-\d+)?$/.test(id) ? id.split("-").map(BigInt) : [];
+}
