@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -145,8 +146,8 @@ def test_a_command_that_the_server_fails_at_is_answered(
 ) -> None:
     async def main() -> None:
         async with store_of(engine) as store:
-            without_streams = ReadGroup(b"g", b"c", (), ReadLimits())
-            [answer] = await answers_of(store, without_streams)
+            no_stream: Any = None
+            [answer] = await answers_of(store, ReadGroup(b"g", b"c", (no_stream,)))
             assert isinstance(answer, StoreUnavailable)
             assert answer.is_outcome_unknown
             assert answer.reason.startswith("the server failed")
