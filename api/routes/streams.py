@@ -55,6 +55,11 @@ def _header(description: str, schema_type: str, example: str | int) -> dict[str,
 
 _STREAM_HEADERS: Final = {
     "X-Stream-Length": _header("How many entries the stream has.", "integer", 3),
+    "X-Stream-Bytes": _header(
+        "About how many bytes the entries take, as in the state of the stream; absent behind a gateway.",
+        "integer",
+        201,
+    ),
     "X-First-Id": _header(
         "The id of the first entry; absent if the stream is empty.", "string", "1692632086370-0"
     ),
@@ -151,7 +156,8 @@ async def xinfo_stream(
     ),
 )
 async def head_stream(key: KeyPath, store: Store) -> Response:
-    """Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n)."""
+    """Return the length, the bytes, the first id, the last id and the incarnation of a stream as headers.
+    O(log n)."""
     info = await store.execute(InfoStream(key))
     assert isinstance(info, StreamInfo)
     return Response(headers=stream_headers(info), media_type="application/json")

@@ -44,6 +44,7 @@ def stream_json(key: bytes, info: StreamInfo) -> Json:
         "recorded_first_id": format_id(info.first_id),
         "groups": info.group_count,
         "blocks": info.block_count,
+        "bytes": info.size_bytes,
         "idempotency": _idempotency_json(info),
         "first_entry": first_entry_json(info.first_entry),
         "last_entry": first_entry_json(info.last_entry),
@@ -51,11 +52,14 @@ def stream_json(key: bytes, info: StreamInfo) -> Json:
 
 
 def stream_headers(info: StreamInfo) -> dict[str, str]:
-    """Return the headers that HEAD returns for a stream; an empty stream has no `X-First-Id`."""
+    """Return the headers that HEAD returns for a stream; an empty stream has no `X-First-Id`, and a
+    stream behind a gateway no `X-Stream-Bytes`."""
     first_id = optional_id(_first_id(info))
     headers = {"X-Stream-Length": str(info.length), "X-Last-Id": format_id(info.last_id)}
     if first_id is not None:
         headers["X-First-Id"] = first_id
+    if info.size_bytes is not None:
+        headers["X-Stream-Bytes"] = str(info.size_bytes)
     return headers | incarnation_headers(info.incarnation)
 
 

@@ -13,6 +13,7 @@ from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, requ
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of
+from tailrace.core.log.estimate import estimated_bytes
 from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
 from tailrace.core.replies import (
     ConsumerFullInfo,
@@ -81,6 +82,7 @@ def _short(execution: Execution, stream: Stream) -> StreamInfo:
         first_entry=first,
         last_entry=last,
         incarnation=execution.incarnation(stream),
+        size_bytes=estimated_bytes(stream.log.blocks),
     )
 
 

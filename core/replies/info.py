@@ -48,6 +48,8 @@ class StreamInfo(Struct, frozen=True):
     incarnation: str | None = None
     """A text that distinguishes the stream from earlier and later ones under the same key; None if the store
     keeps none. Redis does not have it."""
+    size_bytes: int | None = None
+    """About how many bytes the entries take; None if the store does not know it. Redis does not have it."""
 
 
 class GroupInfo(Struct, frozen=True):
