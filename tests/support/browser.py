@@ -89,6 +89,10 @@ class Page:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone}
         self._call("Emulation.setDeviceMetricsOverride", metrics)
 
+    def hide_scrollbars(self) -> None:
+        """Draw no scroll bars from now on, as on a screen that is touched."""
+        self._call("Emulation.setScrollbarsHidden", {"hidden": True})
+
     def screenshot(self) -> bytes:
         """Return the visible part of the page as a PNG."""
         return base64.b64decode(self._call("Page.captureScreenshot", {"format": "png"})["data"])

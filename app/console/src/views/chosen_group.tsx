@@ -14,6 +14,7 @@ import { type Group, groupPath, type Stream } from "../streams";
 import { duration } from "../time";
 import { IdTime, NameText } from "../ui";
 import { GroupActions } from "./group_actions";
+import { GroupSettings } from "./group_settings";
 import { EVERY_MS, subject } from "./group_samples";
 
 interface Consumer {
@@ -79,6 +80,7 @@ export function Chosen({
         />
         <Line title="Pending" unit="entries" points={samplesOf(subject("pending", streamKey, group))} />
       </div>
+      <GroupSettings streamKey={streamKey} group={group} onDone={onDone} />
       <h3>Consumers</h3>
       <Pending of={consumers} what="the consumers" />
       {consumers.data && rows.length === 0 && (

@@ -3,12 +3,12 @@
  *
  * The URL has the range, so that every place in a stream can be linked.
  */
-import { count } from "../format";
+import { bytes, count } from "../format";
 import { useLoaded } from "../hooks";
 import { Problem } from "../messages";
 import type { Name } from "../names";
 import { href } from "../router";
-import { findStream, firstIdOf } from "../streams";
+import { findStream, outlineOf } from "../streams";
 import { IdTime } from "../ui";
 import { Entries } from "./entry_pages";
 import { Scan } from "./scan";
@@ -31,8 +31,8 @@ export function StreamView({ streamKey, parameters }: Given) {
   const state = useLoaded(
     async (signal) => {
       const stream = await findStream(streamKey, signal);
-      const firstId = stream === undefined ? undefined : await firstIdOf(streamKey, signal);
-      return { stream, firstId };
+      const outline = stream === undefined ? {} : await outlineOf(streamKey, signal);
+      return { stream, ...outline };
     },
     "state",
     STATE_EVERY_MS,
@@ -52,6 +52,14 @@ export function StreamView({ streamKey, parameters }: Given) {
             <dt>Ever added</dt>
             <dd>{count(stream.added)}</dd>
           </div>
+          {state.data?.bytes !== undefined && (
+            <div>
+              <dt>Size</dt>
+              <dd title="An estimate, from a few blocks; most of them are compressed">
+                {bytes(state.data.bytes)}
+              </dd>
+            </div>
+          )}
           <div>
             <dt>First entry</dt>
             <dd>
