@@ -30,6 +30,7 @@ from tailrace.api.routes import ROUTERS
 from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.endpoint import WEBSOCKET_PATH, WebSocketEndpoint, upgrade_required
+from tailrace.api.wire.filtering import FilterTurns
 from tailrace.api.wire.imports import Imports
 from tailrace.core.limits import BODY_BYTES_MAX
 
@@ -86,6 +87,7 @@ def create_api(
     app.state.server_report = NoServerReport()
     app.state.open_limits = OpenLimits(limits)
     app.state.imports = Imports()
+    app.state.filter_turns = FilterTurns()
     app.router.routes.extend(pages)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:

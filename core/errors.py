@@ -46,6 +46,7 @@ class ErrorCode(StrEnum):
     CROSSSLOT = "CROSSSLOT"
     ENGINE_LACKS_FEATURE = "ENGINE_LACKS_FEATURE"
     NOPERM = "NOPERM"
+    INVALID_FILTER = "INVALID_FILTER"
 
 
 class StreamError(Exception):

@@ -207,3 +207,22 @@ takes about 10 us, 0.01 s of the writer's time together. The next command moves 
 
 DEAD_LETTER_BYTES_MAX: Final = 8 * MIB
 """Bytes of entries that one command moves in either direction; the last entry may exceed it."""
+
+FILTER_CHARACTERS_MAX: Final = 4_096
+"""Characters of a filter. Parsing takes about 10 us for each word, so less than 10 ms for a filter."""
+
+FILTER_DEPTH_MAX: Final = 32
+"""How deeply the conditions of a filter may be nested: compiling and testing call a function for each."""
+
+FILTER_TESTS_MAX: Final = 64
+"""Tests of single fields in one filter: each takes up to 0.3 us for each entry."""
+
+FILTER_STEP_ENTRIES: Final = 1_000
+FILTER_STEP_BYTES: Final = 256 * KIB
+"""How many entries, and bytes of entries, are tested at once before other requests are served: about a
+millisecond of small entries. The last entry of a step may exceed the bytes."""
+
+FILTER_SCAN_ENTRIES_MAX: Final = 100_000
+FILTER_SCAN_BYTES_MAX: Final = 64 * MIB
+"""How many entries, and bytes of entries, one request with a filter examines: about 0.1 s of work in all. The
+reply has the position from which the next request continues."""

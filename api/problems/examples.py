@@ -59,6 +59,11 @@ EXAMPLES: Final[Mapping[ProblemCode, Example]] = {
     ErrorCode.SYNTAX: _redis("ERR syntax error"),
     ErrorCode.WRONG_ARITY: _redis("ERR wrong number of arguments for 'xlen' command"),
     ErrorCode.UNKNOWN_COMMAND: _redis("ERR unknown command 'GET', with args beginning with: 'race:france' "),
+    ErrorCode.INVALID_FILTER: Example(
+        "the filter is not valid at character 15: expected an operator such as `==` or `&&`, found `=`; "
+        "equality is `==`",
+        {"offset": "14", "excerpt": 'fields.status = "failed"\n              ^'},
+    ),
     ErrorCode.NO_SUCH_STREAM: Example(
         "the stream 'race:spain' does not exist; its first entry creates it, and so does "
         "PUT /v1/streams/{key}",

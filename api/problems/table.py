@@ -121,6 +121,7 @@ KINDS: Final[Mapping[ProblemCode, Kind]] = {
     HttpCode.TRANSACTION_ABORTED: Kind(400, "The transaction was not run"),
     HttpCode.NOT_ACCEPTING: Kind(503, "The server does not accept this request now", retryable=True),
     HttpCode.BAD_REQUEST: Kind(400, "The request is not valid"),
+    ErrorCode.INVALID_FILTER: Kind(400, "The filter is not valid"),
     ErrorCode.NOPERM: Kind(403, "The token does not allow this"),
     HttpCode.UNAUTHENTICATED: Kind(401, "A valid token is required"),
     HttpCode.TOKEN_IN_URL: Kind(400, "Tokens are not accepted in URLs"),

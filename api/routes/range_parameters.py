@@ -10,6 +10,7 @@ from starlette.requests import Request
 from tailrace.api.http.head import is_head
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.texts import any_of
+from tailrace.api.wire.filtering import EntryFilter, FilterParameter
 from tailrace.api.wire.parameters import EntryShape, PageCount, RangeEnd, RangeStart, Strict
 from tailrace.api.wire.waiting import Prefer, Waiting, WaitMs, waiting
 from tailrace.core.limits import PAGE_ENTRIES_MAX
@@ -32,11 +33,13 @@ class Following(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The size and form of a page, and whether trimmed entries are an error."""
+    """The size and form of a page, whether trimmed entries are an error, and which entries it has (None:
+    all)."""
 
     most: int
     shape: Shape
     strict: bool
+    wanted: EntryFilter | None
 
 
 async def _bounds(
@@ -79,8 +82,13 @@ async def _following(
     return Following(after, wait._replace(block_ms=None) if is_head(request) else wait)
 
 
-async def _page(shape: EntryShape, count: PageCount = PAGE_ENTRIES_MAX, strict: Strict = False) -> Page:  # noqa: FBT002
-    return Page(count, shape, strict)
+async def _page(
+    shape: EntryShape,
+    wanted: FilterParameter,
+    count: PageCount = PAGE_ENTRIES_MAX,
+    strict: Strict = False,  # noqa: FBT002
+) -> Page:
+    return Page(count, shape, strict, wanted)
 
 
 BoundsParameter: TypeAlias = Annotated[Bounds, Depends(_bounds)]

@@ -10,13 +10,14 @@ from starlette.responses import Response
 
 from tailrace.api.access.token_end import GuardedStreamingResponse
 from tailrace.api.document.operations import operation
-from tailrace.api.http.disconnect import execute_while_connected
+from tailrace.api.http.disconnect import execute_while_connected, while_connected
 from tailrace.api.name_members import named
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.refusal_texts import quoted
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.range_parameters import BoundsParameter, FollowingParameter, Page, PageParameter
 from tailrace.api.schemas.entries import Entry, RangePage
+from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.ndjson import LineForm, export_page, exported
 from tailrace.api.wire.negotiation import NDJSON
@@ -33,7 +34,8 @@ from tailrace.api.wire.parameters import (
     position_of,
     start_of,
 )
-from tailrace.api.wire.replies import first_entry_json, json_response, range_json, tail_json
+from tailrace.api.wire.replies import first_entry_json, json_response, range_json, scanned_json, tail_json
+from tailrace.api.wire.scans import scanned_range, scanned_read
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
 from tailrace.api.wire.waiting import Waiting
 from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
@@ -62,6 +64,7 @@ EXPORT_EXAMPLE: Final = (
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.INVALID_FILTER,
             ErrorCode.POSITION_TRIMMED,
             ErrorCode.TOO_MANY_READERS,
         ),
@@ -80,9 +83,18 @@ async def xrange(
     With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds as
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after` of the
     next request. O(log n + page).
+
+    With `filter`, the page has only the entries that match. One request examines a limited number of entries,
+    so a page with `next` can be empty: send the next request. O(log n + examined entries).
     """
     if following.after is not None:
         command = _read_after(ReadFrom(key, position_of(following.after)), page, following.wait)
+        if page.wanted is not None:
+            work = scanned_read(store, command, page.wanted)
+            found = await (
+                while_connected(request.scope, request.receive, work) if command.block_ms else work
+            )
+            return json_response(await scanned_json(found, page.shape), headers=following.wait.headers)
         reply = await execute_while_connected(request, store, command)
         assert isinstance(reply, ReadReply)
         return json_response(tail_json(reply.streams[0], page.shape), headers=following.wait.headers)
@@ -95,6 +107,8 @@ async def xrange(
         max_bytes=PAGE_BYTES_MAX,
         strict=page.strict,
     )
+    if page.wanted is not None:
+        return json_response(await scanned_json(await scanned_range(store, query, page.wanted), page.shape))
     return json_response(await range_json(await _range(store, query), page.shape))
 
 
@@ -128,6 +142,7 @@ async def _range(store: StreamStore, query: Range) -> RangeReply:
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
             ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.INVALID_FILTER,
         ),
     ),
 )
@@ -149,6 +164,7 @@ async def export_entries(
         ),
     ] = "entry",
     encoding: EncodingParameter = None,
+    wanted: FilterParameter,
     field: Annotated[
         list[str] | None,
         Query(
@@ -162,13 +178,13 @@ async def export_entries(
     """Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
 
     The export includes entries in the range that are appended while it runs. All entries are of the stream
-    that `X-Incarnation` names.
+    that `X-Incarnation` names. With `filter`, the export has only the entries that match.
     """
     query = Range(key, start_of(start), end_of(end))
-    first = await _range(store, export_page(query))
+    first = await _range(store, export_page(query, wanted))
     choice = None if field is None else FieldChoice(field)
     form = LineForm(export_shape(shape, encoding), shape == "fields", choice)
-    lines = exported(store, query, first, form)
+    lines = exported(store, query, first, form, wanted)
     return GuardedStreamingResponse(store.guard, lines, NDJSON, incarnation_headers(first.incarnation))
 
 

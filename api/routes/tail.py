@@ -27,6 +27,7 @@ from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import Store, id_of, position_of
 from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import ErrorCode
+from tailrace.core.filters import Filter
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import MAX_ID, StreamId
 
@@ -75,7 +76,7 @@ def _event_stream(example: str) -> dict[str, Any]:
         "Follow a stream",
         media_type=sse.EVENT_STREAM,
         extra=_event_stream(_EXAMPLE),
-        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_FILTER, ErrorCode.NOGROUP),
     ),
 )
 async def tail(
@@ -94,6 +95,9 @@ async def tail(
     the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
     closes the connection.
 
+    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the position
+    over entries that do not match.
+
     With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and `deliveries`,
     and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are
     unacknowledged at a time.
@@ -109,7 +113,7 @@ async def tail(
         "Follow several streams",
         media_type=sse.EVENT_STREAM,
         extra=_event_stream(_EXAMPLE_OF_SEVERAL),
-        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
+        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_FILTER, ErrorCode.NOGROUP),
     ),
 )
 async def tail_streams(
@@ -146,7 +150,7 @@ async def _tail(
     form = EventForm(reader.shape, labelled)
     made: Tail
     if reader.group is None:
-        made = await _plain_tail(store, positions, form)
+        made = await _plain_tail(store, positions, form, reader.wanted)
     else:
         store = store.under("consume")
         if is_head(request):
@@ -155,7 +159,9 @@ async def _tail(
         made = await _group_tail(store, positions, reader.group, form)
     if is_head(request):
         return _head()
-    return TailResponse(store, made, request_id=request_id_of(request.scope), open_limit=open_limit)
+    turns = None if reader.wanted is None else request.app.state.filter_turns
+    request_id = request_id_of(request.scope)
+    return TailResponse(store, made, request_id=request_id, open_limit=open_limit, turns=turns)
 
 
 def _head() -> Response:
@@ -166,7 +172,10 @@ def _head() -> Response:
 
 
 async def _plain_tail(
-    store: StreamStore, positions: Mapping[bytes, str | StreamId | None], form: EventForm
+    store: StreamStore,
+    positions: Mapping[bytes, str | StreamId | None],
+    form: EventForm,
+    wanted: Filter | None,
 ) -> PlainTail:
     """Return a tail whose `$` and `+` are replaced by ids now, so that it misses no entry appended later."""
     sources = [ReadFrom(key, _position(position)) for key, position in positions.items()]
@@ -176,7 +185,7 @@ async def _plain_tail(
     for source, read in zip(sources, reply.streams, strict=True):
         last_entry = read.entries.ids[0] - 1 if read.entries.ids else read.next
         resolved[source.key] = source.after if isinstance(source.after, int) else last_entry
-    return PlainTail(resolved, form)
+    return PlainTail(resolved, form, wanted)
 
 
 def _position(given: str | StreamId | None) -> StreamId | Special:

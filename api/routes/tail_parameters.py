@@ -12,8 +12,10 @@ from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.tails import sse
 from tailrace.api.tails.group_tail import TailConsumer
+from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import checked_name, raw_query_values
 from tailrace.api.wire.parameters import EntryShape
+from tailrace.core.filters import Filter
 from tailrace.core.limits import READ_STREAMS_MAX
 from tailrace.core.log.entry_json import Shape
 
@@ -97,16 +99,21 @@ def _refuse_group_options(request: Request) -> None:
 
 
 class TailReader(NamedTuple):
-    """The group and consumer that read (None without a group), and the form of the entries."""
+    """The group and consumer that read (None without a group), the form of the entries, and the filter."""
 
     group: TailConsumer | None
     shape: Shape
+    wanted: Filter | None
 
 
 async def _reader(
-    group: Annotated[TailConsumer | None, Depends(_group_reader)], shape: EntryShape
+    group: Annotated[TailConsumer | None, Depends(_group_reader)], shape: EntryShape, wanted: FilterParameter
 ) -> TailReader:
-    return TailReader(group, shape)
+    if wanted is None:
+        return TailReader(group, shape, None)
+    if group is not None:
+        raise _invalid("`filter` cannot be used with `group`: set the filter of the group with `:configure`")
+    return TailReader(group, shape, wanted.filter)
 
 
 async def _streams(

@@ -63,9 +63,18 @@ class RangePage(WireModel):
         description=(
             "The id of the page's last entry if more entries follow in the range, else null. For the next "
             "page send `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is "
-            "always an id (also if `after` was `$`): send it as the next `after`."
+            "always an id (also if `after` was `$`): send it as the next `after`. With `filter`, a page with "
+            "`next` can have no entries."
         ),
         examples=["1692632086370-0"],
+    )
+    scanned: int | None = Field(
+        None,
+        description="With `filter`: how many entries this request examined. `next` is then the last one.",
+        examples=[100000],
+    )
+    matched: int | None = Field(
+        None, description="With `filter`: how many of them match; all are in `entries`.", examples=[1]
     )
 
 

@@ -92,6 +92,16 @@ class Problem(WireModel):
     argument: str | None = Field(
         None, description="The name of the argument whose value the server refused.", examples=["start"]
     )
+    offset: str | None = Field(
+        None,
+        description="With `INVALID_FILTER`: how many characters of the filter come before the error.",
+        examples=["14"],
+    )
+    excerpt: str | None = Field(
+        None,
+        description="With `INVALID_FILTER`: the filter around the error, and below it a line with a caret.",
+        examples=['fields.status = "failed"\n              ^'],
+    )
     required_scope: str | None = Field(
         None, description="The scope that the token lacks; with 403 `NOPERM`.", examples=["append"]
     )

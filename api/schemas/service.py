@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from tailrace.api.ports import EngineFeature
 from tailrace.api.schemas.base import WireModel
+from tailrace.api.schemas.filter_limits import FilterLimits
 from tailrace.api.server_limits import ServerLimits
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
 from tailrace.api.websocket_limits import REPLY_BYTES_MAX as SOCKET_REPLY_BYTES_MAX
@@ -68,7 +69,7 @@ def _require_all(schema: dict[str, Any]) -> None:
     schema["example"] = {name: shown["examples"][0] for name, shown in schema["properties"].items()}
 
 
-class Limits(WireModel, ServerLimits):
+class Limits(WireModel, FilterLimits, ServerLimits):
     """All limits of the server: those that its operator sets, and the fixed limits of one request. The length
     of a stream has no limit."""
 

@@ -107,6 +107,10 @@ class GroupTail:
             return []
         return [sse.COMMENT]
 
+    def sign_of_life(self) -> bytes:
+        """Return a comment."""
+        return sse.COMMENT
+
     def refused(self, error: StreamError) -> None:
         """Raise `error`, which ends the tail: the group no longer exists."""
         raise error

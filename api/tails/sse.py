@@ -88,6 +88,11 @@ def event(name: str, content: object, last_event_id: str = "") -> bytes:
     return f"event: {name}\n{known}data: ".encode() + data + b"\n\n"
 
 
+def position(last_event_id: str) -> bytes:
+    """Return a block without an event: the id from which to resume, and a comment. Clients keep the id."""
+    return f"id: {last_event_id}\n".encode() + COMMENT
+
+
 def failure(name: str, problem: Mapping[str, Any]) -> bytes:
     """Return the last event of a tail, `end` or `error`. It has no id, so the client resumes after its last
     event."""

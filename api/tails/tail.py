@@ -17,16 +17,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from tailrace.api.name_members import named
 from tailrace.api.tails import sse
 from tailrace.api.wire.replies import entries_json, slice_json
 from tailrace.core.commands import Command, Read, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.filters import Filter
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import ReadReply, Reply, StreamRead
 from tailrace.core.stream_id import StreamId, format_id, parse_id
 
 _EVENT_LIMITS: Final = ReadLimits(max_count=sse.EVENT_ENTRIES_MAX, max_bytes=sse.EVENT_BYTES_MAX)
+SKIPPED_MAX: Final = 1_000
+"""After this many entries that do not match, a tail tells the client its position, so that a reconnecting
+client does not make the server examine them again."""
+
 _PROBE_LIMITS: Final = ReadLimits(max_count=1)
 
 
@@ -82,15 +89,29 @@ class Tail(Protocol):
         """Handle a refused read: raise `error`, or ask questions about it next."""
         ...
 
+    def sign_of_life(self) -> bytes:
+        """Return what to send if no event was sent for the heartbeat interval."""
+        ...
+
 
 class PlainTail:
-    """A tail of streams without a group. It sends the entries after `positions`."""
+    """A tail of streams without a group. It sends the entries after `positions`; with `wanted`, those that
+    match.
+
+    If entries do not match, the position advances without an event. The client learns it after
+    `SKIPPED_MAX` entries, and with each sign of life.
+    """
 
     is_full = False
 
-    def __init__(self, positions: Mapping[bytes, StreamId], form: EventForm) -> None:
+    def __init__(
+        self, positions: Mapping[bytes, StreamId], form: EventForm, wanted: Filter | None = None
+    ) -> None:
         self._positions = dict(positions)
         self._form = form
+        self._wanted = wanted
+        self._skipped = 0
+        """Entries that did not match since the client learned the position."""
         self._trimmed = False
         """True if entries after some position were trimmed, and it is not yet known of which stream."""
         self._holes: tuple[bytes, StreamId] | None = None
@@ -107,8 +128,16 @@ class PlainTail:
         return Read(self._sources(), _EVENT_LIMITS, block_ms, strict=True)
 
     def taken(self, reply: ReadReply) -> list[bytes]:
-        """Return one event for each stream with entries, or a comment."""
-        return [self._entries(read) for read in reply.streams if read.entries.ids] or [sse.COMMENT]
+        """Return one event for each stream with entries, or a comment if nothing was read."""
+        reads = [read for read in reply.streams if read.entries.ids]
+        return self._events(reads) if reads else [self.sign_of_life()]
+
+    def sign_of_life(self) -> bytes:
+        """Return a comment, with the position if it has changed since the last event."""
+        if not self._skipped:
+            return sse.COMMENT
+        self._skipped = 0
+        return sse.position(self._last_event_id())
 
     def refused(self, error: StreamError) -> None:
         """Look for the gap if entries were trimmed; raise any other error."""
@@ -165,15 +194,29 @@ class PlainTail:
         if isinstance(reply, StreamError):
             raise reply
         assert isinstance(reply, ReadReply)
-        events = [self._entries(read) for read in reply.streams if read.entries.ids]
-        if not events or self._positions[key] >= end:
+        reads = [read for read in reply.streams if read.entries.ids]
+        events = self._events(reads)
+        if not reads or self._positions[key] >= end:
             self._positions[key] = max(self._positions[key], end)
             self._holes = None
         return events
 
+    def _events(self, reads: Sequence[StreamRead]) -> list[bytes]:
+        """Return the events for the entries that match, or the position after many that do not."""
+        events = [event for read in reads if (event := self._entries(read))]
+        return [self.sign_of_life()] if not events and self._skipped >= SKIPPED_MAX else events
+
     def _entries(self, read: StreamRead) -> bytes:
+        """Return the event of a read, nothing if no entry matches."""
         del self._positions[read.key]
         self._positions[read.key] = read.next
+        if self._wanted is not None:
+            examined = len(read.entries)
+            read = replace(read, entries=self._wanted.select(read.entries))
+            if not read.entries.ids:
+                self._skipped += examined
+                return b""
+        self._skipped = 0
         return sse.event("entries", self._form.entries(read, deliveries=False), self._last_event_id())
 
     def _sources(self) -> tuple[ReadFrom, ...]:

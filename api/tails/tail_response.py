@@ -8,6 +8,7 @@ and send.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from itertools import chain
 from typing import Final
@@ -25,6 +26,7 @@ from tailrace.api.problems.table import DEFECT, HttpCode, problem, problem_of, u
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
 from tailrace.api.tallies import OpenLimit
+from tailrace.api.wire.filtering import FilterTurns
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import ReadReply
@@ -42,7 +44,7 @@ class ClientStalled(Exception):
 class TailResponse(Response):
     """A response with the events of `tail`. It is counted in `open_limit`, and ends when the token ends.
 
-    For `heartbeat_ms` and `stall_s`, see `api.tails.sse`.
+    `turns`: those of filters, if the tail has one. For `heartbeat_ms` and `stall_s`, see `api.tails.sse`.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class TailResponse(Response):
         *,
         request_id: str | None,
         open_limit: OpenLimit,
+        turns: FilterTurns | None = None,
         heartbeat_ms: int = sse.HEARTBEAT_MS,
         stall_s: float = sse.STALL_S,
     ) -> None:
@@ -63,7 +66,9 @@ class TailResponse(Response):
         self._tail = tail
         self._request_id = request_id
         self._open_limit = open_limit
+        self._turns = turns
         self._heartbeat_ms = heartbeat_ms
+        self._silence = Silence(heartbeat_ms)
         self._stall_s = stall_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,7 +108,8 @@ class TailResponse(Response):
         pauses = _Pauses(self._heartbeat_ms)
         try:
             while True:
-                for event in await self._step(pauses):
+                for event in await self._step(pauses) or self._overdue():
+                    self._silence.end()
                     yield event
                 # While stored entries remain, no call here has to wait, so let other requests run.
                 await asyncio.sleep(0)
@@ -126,18 +132,46 @@ class TailResponse(Response):
             return await pauses.next()
         pauses.reset()
         try:
-            reply = await self._store.execute(tail.read(self._heartbeat_ms))
+            reply = await self._store.execute(tail.read(self._silence.left_ms))
         except StreamError as error:
             tail.refused(error)
             return []
         assert isinstance(reply, ReadReply)
+        if self._turns is not None:
+            await self._turns.take(sum(len(read.entries) for read in reply.streams))
         return tail.taken(reply)
+
+    def _overdue(self) -> list[bytes]:
+        """Return a sign of life if entries arrived that made no event, for the whole heartbeat interval."""
+        return [self._tail.sign_of_life()] if self._silence.is_over else []
 
     async def _answers(self, questions: Sequence[Command]) -> list[bytes]:
         """Yield the events for the answers. Each question is a separate request to the store, so that they
         never exceed the work limit of one transaction."""
         answers = await asyncio.gather(*[self._store.execute_all([question]) for question in questions])
         return self._tail.answered(list(chain.from_iterable(answers)))
+
+
+class Silence:
+    """The time since the last event, up to `heartbeat_ms`."""
+
+    def __init__(self, heartbeat_ms: int) -> None:
+        self._heartbeat_ms = heartbeat_ms
+        self.end()
+
+    def end(self) -> None:
+        """Begin anew: an event is sent."""
+        self._end_s = time.monotonic() + self._heartbeat_ms / 1000
+
+    @property
+    def left_ms(self) -> int:
+        """Milliseconds until a sign of life is due; at least 1."""
+        return max(int((self._end_s - time.monotonic()) * 1000), 1)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a sign of life is due."""
+        return time.monotonic() >= self._end_s
 
 
 class _Pauses:

@@ -21,6 +21,7 @@ from tailrace.api.problems.table import (
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.request import RequestId
 from tailrace.core.errors import StreamError
+from tailrace.core.filters import Filter as EntryCondition
 from tailrace.core.log.entry import flat_of
 from tailrace.core.replies import Entries, StreamRead
 from tailrace.core.stream_id import StreamId, format_id
@@ -73,7 +74,7 @@ def end_push(codec: Codec, sub: RequestId, failure: Failure) -> bytes:
 # --- filters -----------------------------------------------------------------------------------------
 
 
-class Filter(NamedTuple):
+class FieldFilter(NamedTuple):
     """Selects entries in which each of these fields has one of its values. Equal filters share their
     results."""
 
@@ -97,9 +98,13 @@ class Filter(NamedTuple):
         return Entries([value for value, _ in found], [fragment for _, fragment in found])
 
 
-def filter_of(fields: Mapping[bytes, frozenset[bytes]]) -> Filter:
+Filter: TypeAlias = FieldFilter | EntryCondition
+"""What a subscription selects: fields with given values, or a condition."""
+
+
+def filter_of(fields: Mapping[bytes, frozenset[bytes]]) -> FieldFilter:
     """Return the filter for these fields and values."""
-    return Filter(tuple(sorted(fields.items(), key=lambda item: item[0])))
+    return FieldFilter(tuple(sorted(fields.items(), key=lambda item: item[0])))
 
 
 class Delivery:

@@ -15,6 +15,7 @@ from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.tallies import OpenLimit, OpenLimits
 from tailrace.api.websocket.pushes import Delivery
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
+from tailrace.api.wire.filtering import FilterTurns
 from tailrace.core.commands import Read, ReadFrom, ReadLimits
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import ReadReply
@@ -46,11 +47,13 @@ class Member(Protocol):
 
 
 class SharedReads:
-    """The shared reads of one store. One object serves all connections, and counts their `subscriptions`."""
+    """The shared reads of one store. One object serves all connections, and counts their `subscriptions`. It
+    has the `turns` of their filters."""
 
     def __init__(self, store: StreamStore, subscriptions: OpenLimit | None = None) -> None:
         self._store = store
         self.subscriptions = subscriptions or OpenLimits(DEFAULT_LIMITS).subscriptions
+        self.turns = FilterTurns()
         self._reads: dict[ReadPosition, SharedRead] = {}
 
     def __len__(self) -> int:

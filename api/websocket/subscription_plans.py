@@ -9,7 +9,7 @@ from tailrace.api.websocket.codecs import name_of, octets_of
 from tailrace.api.websocket.consumption import new_entries_of
 from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.plan import Answers, Content, Plan, PlanContext, result_of
-from tailrace.api.websocket.pushes import filter_of
+from tailrace.api.websocket.pushes import FieldFilter, filter_of
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.subscription_requests import (
     ConsumeRequest,
@@ -22,6 +22,7 @@ from tailrace.api.websocket.unsettled import Owner
 from tailrace.api.wire.parameters import position_of
 from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import StreamError
+from tailrace.core.filters import compile_filter
 from tailrace.core.replies import ReadReply, Reply
 from tailrace.core.stream_id import StreamId, format_id
 
@@ -44,7 +45,7 @@ def _subscribed(
     context: PlanContext, request: SubscribeRequest, sources: Sequence[ReadFrom], answers: Answers
 ) -> Content:
     positions = _resolved(sources, answers)
-    wanted = None if request.filter is None else filter_of(_wanted_values(request))
+    wanted = compile_filter(request.filter) if isinstance(request.filter, str) else _field_filter(request)
     context.book.subscribe(request.id, positions, wanted, _balance(request.credit))
     places = [{**context.codec.names(key=key), "after": format_id(after)} for key, after in positions]
     return {"streams": places}
@@ -121,14 +122,17 @@ def _id(after: object) -> StreamId:
     return after
 
 
-def _wanted_values(request: SubscribeRequest) -> dict[bytes, frozenset[bytes]]:
+def _field_filter(request: SubscribeRequest) -> FieldFilter | None:
+    if request.filter is None:
+        return None
+    assert isinstance(request.filter, dict)
     wanted = {}
-    for name, values in (request.filter or {}).items():
+    for name, values in request.filter.items():
         several = values if isinstance(values, list) else [values]
         wanted[name_of(name, request.encoding, "filter")] = frozenset(
             octets_of(value, request.encoding) for value in several
         )
-    return wanted
+    return filter_of(wanted)
 
 
 def _balance(credit: int | Credit) -> CreditBalance:

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from tailrace.api.schemas.base import Milliseconds, NameEncodingField, WireModel
 from tailrace.api.websocket.request import Name, Request, RequestId
 from tailrace.api.websocket_limits import CREDIT_MAX, FILTER_FIELDS_MAX, FILTER_VALUES_MAX
-from tailrace.core.limits import READ_STREAMS_MAX
+from tailrace.core.limits import FILTER_CHARACTERS_MAX, READ_STREAMS_MAX
 
 CreditCount: TypeAlias = Annotated[int, Field(ge=0, le=CREDIT_MAX)]
 
@@ -58,7 +58,13 @@ class GroupStream(WireModel):
     encoding: NameEncodingField = None
 
 
+Condition: TypeAlias = Annotated[str, Field(max_length=FILTER_CHARACTERS_MAX)]
 FilterValues: TypeAlias = Name | Annotated[list[Name], Field(min_length=1, max_length=FILTER_VALUES_MAX)]
+
+
+FieldValues: TypeAlias = Annotated[
+    dict[Name, FilterValues], Field(min_length=1, max_length=FILTER_FIELDS_MAX)
+]
 
 
 class SubscribeRequest(Request):
@@ -82,15 +88,14 @@ class SubscribeRequest(Request):
         description="The streams. A stream may not exist yet.",
         examples=[[{"key": "race:france", "after": "$"}]],
     )
-    filter: Annotated[dict[Name, FilterValues], Field(min_length=1, max_length=FILTER_FIELDS_MAX)] | None = (
-        Field(
-            None,
-            description=(
-                "Push only entries in which each of these fields has this value, or one of these values. "
-                "Other entries use no credit."
-            ),
-            examples=[{"rider": ["Castilla", "Norem"]}],
-        )
+    filter: Condition | FieldValues | None = Field(
+        None,
+        description=(
+            "Push only entries that match: a condition as in `GET .../entries`, or an object with a value or "
+            "a list of values for each field. Other entries use no credit. After 1000 of them, a push "
+            "without entries has the position as `next`."
+        ),
+        examples=['fields.rider == "Castilla"'],
     )
     encoding: NameEncodingField = None
     credit: FirstCredit = 0

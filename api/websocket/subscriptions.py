@@ -8,16 +8,20 @@ groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import Delivery, Failure, Filter, end_push, gap_push
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import ReadPosition, Received, SharedRead, SharedReads
+from tailrace.api.wire.filtering import AT_ONCE_MAX
 from tailrace.core.commands import Command
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.stream_id import ZERO_ID, StreamId, parse_id
+
+SKIPPED_MAX: Final = 1_000
+"""After this many entries that do not match, a subscription tells the client its position."""
 
 
 class Connection(Protocol):
@@ -53,7 +57,7 @@ class Feed:
     client.
     """
 
-    __slots__ = ("_gap_told_to", "_key", "_position", "_subscription", "_waiting")
+    __slots__ = ("_gap_told_to", "_key", "_position", "_skipped", "_subscription", "_waiting")
 
     def __init__(self, subscription: Subscription, key: bytes, position: StreamId) -> None:
         self._subscription = subscription
@@ -61,6 +65,8 @@ class Feed:
         self._position = position
         self._gap_told_to = ZERO_ID
         self._waiting: SharedRead | None = None
+        # Entries that did not match since the last push.
+        self._skipped = 0
 
     def arm(self) -> None:
         """Wait for entries, if they may be pushed."""
@@ -87,14 +93,27 @@ class Feed:
     def _take(self, delivery: Delivery) -> None:
         """Push as much as the credit allows; the rest is read again later."""
         subscription = self._subscription
-        if delivery.selection(subscription.wanted).ids:
-            count = subscription.push(delivery)
-            if count == 0:
-                return
+        if not delivery.selection(subscription.wanted).ids:
+            self._skip(delivery)
+            return
+        count = subscription.push(delivery)
+        if count:
+            self._skipped = 0
             self._position = delivery.next_after(subscription.wanted, count)
+            self.arm()
+
+    def _skip(self, delivery: Delivery) -> None:
+        """Read on after entries of which none matches. Further stored entries wait for the turn of the
+        filter."""
+        self._position = delivery.read.next
+        self._skipped += len(delivery.read.entries)
+        if self._skipped >= SKIPPED_MAX:
+            self._skipped = 0
+            self._subscription.tell_position(delivery)
+        if len(delivery.read.entries) > AT_ONCE_MAX:
+            self._subscription.reads.turns.later(self.arm)
         else:
-            self._position = delivery.read.next
-        self.arm()
+            self.arm()
 
     def _tell_gap(self, error: StreamError) -> None:
         after = self._position
@@ -132,6 +151,7 @@ class Subscription:
         self.credit = credit
         self._connection = connection
         self._sub = sub
+        self._is_closed = False
         self._feeds = [Feed(self, key, position) for key, position in positions]
 
     @property
@@ -141,8 +161,8 @@ class Subscription:
 
     @property
     def may_push(self) -> bool:
-        """True if there is credit and the client reads its output."""
-        return not self.credit.is_spent and not self._connection.is_congested
+        """True if the subscription is open, there is credit, and the client reads its output."""
+        return not (self._is_closed or self.credit.is_spent or self._connection.is_congested)
 
     def arm(self) -> None:
         """Wait for entries of each stream, if they may be pushed."""
@@ -151,6 +171,7 @@ class Subscription:
 
     def close(self) -> None:
         """Stop pushing."""
+        self._is_closed = True
         for feed in self._feeds:
             feed.close()
         self._feeds = []
@@ -167,6 +188,11 @@ class Subscription:
         self.credit.pay(selection, count)
         self._connection.send(delivery.push(self._connection.codec, self._sub, self.wanted, count))
         return count
+
+    def tell_position(self, delivery: Delivery) -> None:
+        """Push the position after a delivery of which no entry matches, without entries."""
+        if self.may_push:
+            self._connection.send(delivery.push(self._connection.codec, self._sub, self.wanted, 0))
 
     def tell_gap(self, key: bytes, after: StreamId, before: StreamId) -> None:
         """Push that the entries between the two ids were trimmed."""

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
 from tailrace.api.ports import StreamStore
+from tailrace.api.wire.filtering import EntryFilter
 from tailrace.core.commands import Range
-from tailrace.core.limits import MIB
+from tailrace.core.limits import FILTER_STEP_BYTES, FILTER_STEP_ENTRIES, MIB
 from tailrace.core.log.entry_json import Shape, wire_lines, wire_ndjson
 from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import Entries, RangeReply
@@ -38,20 +39,25 @@ class LineForm(NamedTuple):
         return _fields_lines(entries, self.shape) if self.fields_only else wire_ndjson(entries, self.shape)
 
 
-def export_page(query: Range) -> Range:
-    """Return `query` limited to one page of an export."""
+def export_page(query: Range, wanted: EntryFilter | None = None) -> Range:
+    """Return `query` limited to one page of an export; to one step of a scan if it has a filter."""
     return Range(
         *(query.key, query.start, query.end),
-        count=EXPORT_PAGE_ENTRIES,
-        max_bytes=EXPORT_PAGE_BYTES,
+        count=EXPORT_PAGE_ENTRIES if wanted is None else FILTER_STEP_ENTRIES,
+        max_bytes=EXPORT_PAGE_BYTES if wanted is None else FILTER_STEP_BYTES,
         with_incarnation=True,
     )
 
 
 async def exported(
-    store: StreamStore, query: Range, first: RangeReply, form: LineForm
+    store: StreamStore,
+    query: Range,
+    first: RangeReply,
+    form: LineForm,
+    wanted: EntryFilter | None = None,
 ) -> AsyncIterator[bytes]:
-    """Yield the lines of all pages, starting with `first`. Only one page is in memory at a time.
+    """Yield the lines of all pages, starting with `first`. Only one page is in memory at a time. With
+    `wanted`, yield only the entries that match.
 
     The event loop serves other requests between the pages, even if the client reads fast. If the stream is
     deleted, the export ends, also if another stream is created under its key.
@@ -59,11 +65,13 @@ async def exported(
     page = first
     while page.entries.ids and page.incarnation == first.incarnation:
         await asyncio.sleep(0)
-        yield form.lines(page.entries)
+        entries = page.entries if wanted is None else await wanted.of(page.entries)
+        if entries.ids:
+            yield form.lines(entries)
         if not page.more:
             return
         reply = await store.execute(
-            export_page(Range(query.key, start=page.entries.ids[-1] + 1, end=query.end))
+            export_page(Range(query.key, start=page.entries.ids[-1] + 1, end=query.end), wanted)
         )
         assert isinstance(reply, RangeReply)
         page = reply

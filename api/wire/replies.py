@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from tailrace.api.name_members import named
 from tailrace.api.wire.negotiation import JSON
+from tailrace.api.wire.scans import Scanned
 from tailrace.core.log.entry_json import Shape, wire_entries, wire_lines
 from tailrace.core.replies import (
     AppendReply,
@@ -68,13 +69,27 @@ def first_entry_json(entries: Entries, shape: Shape = Shape.NATURAL) -> msgspec.
 async def range_json(reply: RangeReply, shape: Shape) -> Json:
     """Return a page of a range. Other requests are served while a long page is written."""
     entries = reply.entries
+    following = format_id(entries.ids[-1]) if reply.more and entries.ids else None
+    return {"entries": await _long_entries_json(entries, shape), "next": following}
+
+
+async def scanned_json(found: Scanned, shape: Shape) -> Json:
+    """Return a page of a read with a filter."""
+    return {
+        "entries": await _long_entries_json(found.entries, shape),
+        "next": optional_id(found.next),
+        "scanned": found.scanned,
+        "matched": len(found.entries),
+    }
+
+
+async def _long_entries_json(entries: Entries, shape: Shape) -> msgspec.Raw:
     pieces = []
     for start in range(0, len(entries), SLICE_ENTRIES):
         if start:
             await asyncio.sleep(0)
         pieces.append(wire_entries(entries.part(start, start + SLICE_ENTRIES), shape)[1:-1])
-    following = format_id(entries.ids[-1]) if reply.more and entries.ids else None
-    return {"entries": msgspec.Raw(b"[%b]" % b",".join(pieces)), "next": following}
+    return msgspec.Raw(b"[%b]" % b",".join(pieces))
 
 
 def tail_json(read: StreamRead, shape: Shape) -> Json:

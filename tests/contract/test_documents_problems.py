@@ -27,6 +27,7 @@ DOCUMENTED = [
 SHOWN_BY = {
     "BUSYGROUP": "xgroup_create",
     "CONSUMER_HAS_PENDING": "xgroup_delconsumer",
+    "INVALID_FILTER": "xrange",
     "LIMIT_EXCEEDED": "xadd_batch",
     "NOGROUP": "xreadgroup",
     "NOT_AN_INTEGER": "command",

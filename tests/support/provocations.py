@@ -109,6 +109,7 @@ GENERAL: Final = {
     "BODY_TOO_LARGE": Provocation(headers={"Content-Length": str(BODY_BYTES_MAX + 1)}),
     "INTERNAL": Provocation(prepare=remove_keyspace),
     "INVALID_ARGUMENT": Provocation(query={"start": ABOVE_ALL}),
+    "INVALID_FILTER": Provocation(query={"filter": 'fields.status = "failed"'}),
     "INVALID_ID": Provocation(query={"start": BAD_ID}),
     "INVALID_NAME": Provocation(path=("race%3Afrance", "x" * 513)),
     "INVALID_PARAMETER": Provocation(query={"cuont": "10"}),

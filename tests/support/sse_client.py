@@ -78,6 +78,10 @@ class Tail:
     def next(self) -> Event:
         return next(event for event in self._events if event.name)
 
+    def next_block(self) -> Event:
+        """Return the next block, also one without an event."""
+        return next(self._events)
+
     def named(self, name: str) -> Event:
         """Return the next event, which must have that name."""
         event = self.next()

@@ -42,6 +42,13 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "`detail` names the value. Correct it; the ranges are in `/docs` and at `GET /v1/limits`.",
         "GET /v1/streams/race:france/entries?start=-&end=%2B&count=100",
     ),
+    ErrorCode.INVALID_FILTER: Help(
+        "The server could not read the filter, and read or changed nothing.",
+        "A filter is a condition in a subset of CEL: equality is `==`, `and` is `&&`, texts have quotes, and "
+        "numbers are compared as `double(fields.amount) >= 10.5`.",
+        "`excerpt` shows the place with a caret below it, and `detail` says what the server expected there.",
+        "GET /v1/streams/race:france/entries?filter=fields.rider%20%3D%3D%20%22Castilla%22",
+    ),
     ErrorCode.NOT_AN_INTEGER: Help(
         "The command was not run.",
         "An argument that must be a whole number between -2^63 and 2^63-1 is something else.",

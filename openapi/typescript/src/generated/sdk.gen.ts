@@ -26,6 +26,9 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
  * With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds as
  * soon as there are entries, or with an empty page when the time is over. Send `next` as the `after` of the
  * next request. O(log n + page).
+ *
+ * With `filter`, the page has only the entries that match. One request examines a limited number of entries,
+ * so a page with `next` can be empty: send the next request. O(log n + examined entries).
  */
 export const xrange = <ThrowOnError extends boolean = false>(options: Options<XrangeData, ThrowOnError>) => (options.client ?? client).get<XrangeResponses, XrangeErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -109,7 +112,7 @@ export const checkImport = <ThrowOnError extends boolean = false>(options: Optio
  * Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
  *
  * The export includes entries in the range that are appended while it runs. All entries are of the stream
- * that `X-Incarnation` names.
+ * that `X-Incarnation` names. With `filter`, the export has only the entries that match.
  */
 export const exportEntries = <ThrowOnError extends boolean = false>(options: Options<ExportEntriesData, ThrowOnError>) => (options.client ?? client).get<ExportEntriesResponses, ExportEntriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -596,6 +599,9 @@ export const takeOverEpoch = <ThrowOnError extends boolean = false>(options: Opt
  * were trimmed before the tail could send them. `end` and `error` contain a problem; then the server closes
  * the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
  * closes the connection.
+ *
+ * With `filter`, the tail sends only the entries that match. A block with only an `id` moves the position
+ * over entries that do not match.
  *
  * With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and `deliveries`,
  * and the consumer acknowledges them with `xack` on any connection. At most `prefetch` entries are

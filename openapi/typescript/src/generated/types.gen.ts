@@ -753,6 +753,26 @@ export type Limits = {
      */
     memory_limit_mb: number;
     /**
+     * Characters of a filter.
+     */
+    filter_characters_max: number;
+    /**
+     * How deeply the conditions of a filter can be nested.
+     */
+    filter_depth_max: number;
+    /**
+     * Tests of single fields in one filter.
+     */
+    filter_tests_max: number;
+    /**
+     * Entries that one read with a filter examines, whether or not they match. `next` continues.
+     */
+    filter_scan_entries_max: number;
+    /**
+     * Bytes of entries that one read with a filter examines.
+     */
+    filter_scan_bytes_max: number;
+    /**
      * Bytes of the name of a key, group or consumer.
      */
     name_bytes_max: number;
@@ -1211,6 +1231,14 @@ export type Problem = {
      */
     argument?: string;
     /**
+     * With `INVALID_FILTER`: how many characters of the filter come before the error.
+     */
+    offset?: string;
+    /**
+     * With `INVALID_FILTER`: the filter around the error, and below it a line with a caret.
+     */
+    excerpt?: string;
+    /**
      * The scope that the token lacks; with 403 `NOPERM`.
      */
     required_scope?: string;
@@ -1290,9 +1318,17 @@ export type RangePage = {
      */
     entries: Array<Entry>;
     /**
-     * The id of the page's last entry if more entries follow in the range, else null. For the next page send `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after` was `$`): send it as the next `after`.
+     * The id of the page's last entry if more entries follow in the range, else null. For the next page send `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after` was `$`): send it as the next `after`. With `filter`, a page with `next` can have no entries.
      */
     next: string | null;
+    /**
+     * With `filter`: how many entries this request examined. `next` is then the last one.
+     */
+    scanned?: number;
+    /**
+     * With `filter`: how many of them match; all are in `entries`.
+     */
+    matched?: number;
 };
 
 /**
@@ -2324,13 +2360,17 @@ export type XrangeData = {
          * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/streams/{key}/entries';
 };
 
 export type XrangeErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -2974,13 +3014,17 @@ export type ExportEntriesData = {
          * Write only the fields with these names, in this order. Repeat the parameter for each name. An entry without any of them is written with no fields.
          */
         field?: Array<string>;
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/streams/{key}/entries:export';
 };
 
 export type ExportEntriesErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -6561,13 +6605,17 @@ export type TailData = {
          * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/streams/{key}/entries:tail';
 };
 
 export type TailErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -6689,13 +6737,17 @@ export type TailStreamsData = {
          * `base64`: return all names and values in base64.
          */
         encoding?: 'base64';
+        /**
+         * Only entries that match this condition, in a subset of CEL: `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+         */
+        filter?: string;
     };
     url: '/v1/tail';
 };
 
 export type TailStreamsErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**

@@ -48,6 +48,10 @@ class Problem:
     """ The value that the server refused. """
     argument: str | Unset = UNSET
     """ The name of the argument whose value the server refused. """
+    offset: str | Unset = UNSET
+    """ With `INVALID_FILTER`: how many characters of the filter come before the error. """
+    excerpt: str | Unset = UNSET
+    """ With `INVALID_FILTER`: the filter around the error, and below it a line with a caret. """
     required_scope: str | Unset = UNSET
     """ The scope that the token lacks; with 403 `NOPERM`. """
     key: str | Unset = UNSET
@@ -101,6 +105,10 @@ class Problem:
 
         argument = self.argument
 
+        offset = self.offset
+
+        excerpt = self.excerpt
+
         required_scope = self.required_scope
 
         key = self.key
@@ -145,6 +153,10 @@ class Problem:
             field_dict["given"] = given
         if argument is not UNSET:
             field_dict["argument"] = argument
+        if offset is not UNSET:
+            field_dict["offset"] = offset
+        if excerpt is not UNSET:
+            field_dict["excerpt"] = excerpt
         if required_scope is not UNSET:
             field_dict["required_scope"] = required_scope
         if key is not UNSET:
@@ -207,6 +219,10 @@ class Problem:
 
         argument = d.pop("argument", UNSET)
 
+        offset = d.pop("offset", UNSET)
+
+        excerpt = d.pop("excerpt", UNSET)
+
         required_scope = d.pop("required_scope", UNSET)
 
         key = d.pop("key", UNSET)
@@ -247,6 +263,8 @@ class Problem:
             first_id=first_id,
             given=given,
             argument=argument,
+            offset=offset,
+            excerpt=excerpt,
             required_scope=required_scope,
             key=key,
             group=group,

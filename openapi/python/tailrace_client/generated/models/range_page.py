@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.entry import Entry
 
@@ -27,7 +29,11 @@ class RangePage:
     next_: None | str
     """ The id of the page's last entry if more entries follow in the range, else null. For the next page send
     `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after`
-    was `$`): send it as the next `after`. """
+    was `$`): send it as the next `after`. With `filter`, a page with `next` can have no entries. """
+    scanned: int | Unset = UNSET
+    """ With `filter`: how many entries this request examined. `next` is then the last one. """
+    matched: int | Unset = UNSET
+    """ With `filter`: how many of them match; all are in `entries`. """
 
     def to_dict(self) -> dict[str, Any]:
         entries = []
@@ -38,6 +44,10 @@ class RangePage:
         next_: None | str
         next_ = self.next_
 
+        scanned = self.scanned
+
+        matched = self.matched
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -46,6 +56,10 @@ class RangePage:
                 "next": next_,
             }
         )
+        if scanned is not UNSET:
+            field_dict["scanned"] = scanned
+        if matched is not UNSET:
+            field_dict["matched"] = matched
 
         return field_dict
 
@@ -68,9 +82,15 @@ class RangePage:
 
         next_ = _parse_next_(d.pop("next"))
 
+        scanned = d.pop("scanned", UNSET)
+
+        matched = d.pop("matched", UNSET)
+
         range_page = cls(
             entries=entries,
             next_=next_,
+            scanned=scanned,
+            matched=matched,
         )
 
         return range_page

@@ -25,6 +25,7 @@ def _get_kwargs(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -54,6 +55,8 @@ def _get_kwargs(
         json_field = field
 
     params["field"] = json_field
+
+    params["filter"] = filter_
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -173,6 +176,7 @@ def sync_detailed(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
@@ -181,7 +185,7 @@ def sync_detailed(
 
     The export includes entries in the range that are appended while it runs. All entries are of the
     stream
-    that `X-Incarnation` names.
+    that `X-Incarnation` names. With `filter`, the export has only the entries that match.
 
     Args:
         key (str):  Example: race:france.
@@ -198,6 +202,9 @@ def sync_detailed(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         consistency (str | Unset):  Example: eventual.
 
     Raises:
@@ -215,6 +222,7 @@ def sync_detailed(
         shape=shape,
         encoding=encoding,
         field=field,
+        filter_=filter_,
         consistency=consistency,
     )
 
@@ -234,6 +242,7 @@ def sync(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> File | Problem | None:
     """Export entries as NDJSON
@@ -242,7 +251,7 @@ def sync(
 
     The export includes entries in the range that are appended while it runs. All entries are of the
     stream
-    that `X-Incarnation` names.
+    that `X-Incarnation` names. With `filter`, the export has only the entries that match.
 
     Args:
         key (str):  Example: race:france.
@@ -259,6 +268,9 @@ def sync(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         consistency (str | Unset):  Example: eventual.
 
     Raises:
@@ -277,6 +289,7 @@ def sync(
         shape=shape,
         encoding=encoding,
         field=field,
+        filter_=filter_,
         consistency=consistency,
     ).parsed
 
@@ -290,6 +303,7 @@ async def asyncio_detailed(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[File | Problem]:
     """Export entries as NDJSON
@@ -298,7 +312,7 @@ async def asyncio_detailed(
 
     The export includes entries in the range that are appended while it runs. All entries are of the
     stream
-    that `X-Incarnation` names.
+    that `X-Incarnation` names. With `filter`, the export has only the entries that match.
 
     Args:
         key (str):  Example: race:france.
@@ -315,6 +329,9 @@ async def asyncio_detailed(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         consistency (str | Unset):  Example: eventual.
 
     Raises:
@@ -332,6 +349,7 @@ async def asyncio_detailed(
         shape=shape,
         encoding=encoding,
         field=field,
+        filter_=filter_,
         consistency=consistency,
     )
 
@@ -349,6 +367,7 @@ async def asyncio(
     shape: ExportEntriesShape | Unset = "entry",
     encoding: ExportEntriesEncoding | Unset = UNSET,
     field: list[str] | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> File | Problem | None:
     """Export entries as NDJSON
@@ -357,7 +376,7 @@ async def asyncio(
 
     The export includes entries in the range that are appended while it runs. All entries are of the
     stream
-    that `X-Incarnation` names.
+    that `X-Incarnation` names. With `filter`, the export has only the entries that match.
 
     Args:
         key (str):  Example: race:france.
@@ -374,6 +393,9 @@ async def asyncio(
         field (list[str] | Unset): Write only the fields with these names, in this order. Repeat
             the parameter for each name. An entry without any of them is written with no fields.
             Example: ['rider', 'speed'].
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         consistency (str | Unset):  Example: eventual.
 
     Raises:
@@ -393,6 +415,7 @@ async def asyncio(
             shape=shape,
             encoding=encoding,
             field=field,
+            filter_=filter_,
             consistency=consistency,
         )
     ).parsed

@@ -26,6 +26,7 @@ def _get_kwargs(
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -67,6 +68,8 @@ def _get_kwargs(
         json_encoding = encoding
 
     params["encoding"] = json_encoding
+
+    params["filter"] = filter_
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -195,6 +198,7 @@ def sync_detailed(
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[Problem | RangePage]:
@@ -207,6 +211,10 @@ def sync_detailed(
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
     next request. O(log n + page).
+
+    With `filter`, the page has only the entries that match. One request examines a limited number of
+    entries,
+    so a page with `next` can be empty: send the next request. O(log n + examined entries).
 
     Args:
         key (str):  Example: race:france.
@@ -228,6 +236,9 @@ def sync_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         consistency (str | Unset):  Example: eventual.
@@ -251,6 +262,7 @@ def sync_detailed(
         strict=strict,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         prefer=prefer,
         consistency=consistency,
     )
@@ -275,6 +287,7 @@ def sync(
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Problem | RangePage | None:
@@ -287,6 +300,10 @@ def sync(
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
     next request. O(log n + page).
+
+    With `filter`, the page has only the entries that match. One request examines a limited number of
+    entries,
+    so a page with `next` can be empty: send the next request. O(log n + examined entries).
 
     Args:
         key (str):  Example: race:france.
@@ -308,6 +325,9 @@ def sync(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         consistency (str | Unset):  Example: eventual.
@@ -332,6 +352,7 @@ def sync(
         strict=strict,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         prefer=prefer,
         consistency=consistency,
     ).parsed
@@ -350,6 +371,7 @@ async def asyncio_detailed(
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[Problem | RangePage]:
@@ -362,6 +384,10 @@ async def asyncio_detailed(
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
     next request. O(log n + page).
+
+    With `filter`, the page has only the entries that match. One request examines a limited number of
+    entries,
+    so a page with `next` can be empty: send the next request. O(log n + examined entries).
 
     Args:
         key (str):  Example: race:france.
@@ -383,6 +409,9 @@ async def asyncio_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         consistency (str | Unset):  Example: eventual.
@@ -406,6 +435,7 @@ async def asyncio_detailed(
         strict=strict,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         prefer=prefer,
         consistency=consistency,
     )
@@ -428,6 +458,7 @@ async def asyncio(
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
     encoding: XrangeEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Problem | RangePage | None:
@@ -440,6 +471,10 @@ async def asyncio(
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
     next request. O(log n + page).
+
+    With `filter`, the page has only the entries that match. One request examines a limited number of
+    entries,
+    so a page with `next` can be empty: send the next request. O(log n + examined entries).
 
     Args:
         key (str):  Example: race:france.
@@ -461,6 +496,9 @@ async def asyncio(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (XrangeEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         prefer (str | Unset): `wait=N`: wait up to N seconds, if the request has no `wait_ms`.
             Example: wait=5.
         consistency (str | Unset):  Example: eventual.
@@ -486,6 +524,7 @@ async def asyncio(
             strict=strict,
             shape=shape,
             encoding=encoding,
+            filter_=filter_,
             prefer=prefer,
             consistency=consistency,
         )

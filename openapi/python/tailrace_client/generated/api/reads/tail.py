@@ -23,6 +23,7 @@ def _get_kwargs(
     noack: bool | Unset = False,
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -58,6 +59,8 @@ def _get_kwargs(
         json_encoding = encoding
 
     params["encoding"] = json_encoding
+
+    params["filter"] = filter_
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -184,6 +187,7 @@ def sync_detailed(
     noack: bool | Unset = False,
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
@@ -200,6 +204,10 @@ def sync_detailed(
     the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
     server
     closes the connection.
+
+    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    position
+    over entries that do not match.
 
     With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
     `deliveries`,
@@ -225,6 +233,9 @@ def sync_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
             base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -247,6 +258,7 @@ def sync_detailed(
         noack=noack,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         last_event_id=last_event_id,
         consistency=consistency,
     )
@@ -270,6 +282,7 @@ def sync(
     noack: bool | Unset = False,
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
@@ -286,6 +299,10 @@ def sync(
     the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
     server
     closes the connection.
+
+    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    position
+    over entries that do not match.
 
     With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
     `deliveries`,
@@ -311,6 +328,9 @@ def sync(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
             base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -334,6 +354,7 @@ def sync(
         noack=noack,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         last_event_id=last_event_id,
         consistency=consistency,
     ).parsed
@@ -351,6 +372,7 @@ async def asyncio_detailed(
     noack: bool | Unset = False,
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
@@ -367,6 +389,10 @@ async def asyncio_detailed(
     the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
     server
     closes the connection.
+
+    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    position
+    over entries that do not match.
 
     With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
     `deliveries`,
@@ -392,6 +418,9 @@ async def asyncio_detailed(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
             base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -414,6 +443,7 @@ async def asyncio_detailed(
         noack=noack,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         last_event_id=last_event_id,
         consistency=consistency,
     )
@@ -435,6 +465,7 @@ async def asyncio(
     noack: bool | Unset = False,
     shape: TailShape | Unset = "fields",
     encoding: TailEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
@@ -451,6 +482,10 @@ async def asyncio(
     the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
     server
     closes the connection.
+
+    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    position
+    over entries that do not match.
 
     With `group` and `consumer`, the tail reads like XREADGROUP. Its entries have `idle_ms` and
     `deliveries`,
@@ -476,6 +511,9 @@ async def asyncio(
             repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailEncoding | Unset): `base64`: return all names and values in base64. Example:
             base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -500,6 +538,7 @@ async def asyncio(
             noack=noack,
             shape=shape,
             encoding=encoding,
+            filter_=filter_,
             last_event_id=last_event_id,
             consistency=consistency,
         )

@@ -24,6 +24,7 @@ def _get_kwargs(
     noack: bool | Unset = False,
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -67,6 +68,8 @@ def _get_kwargs(
         json_encoding = encoding
 
     params["encoding"] = json_encoding
+
+    params["filter"] = filter_
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -191,6 +194,7 @@ def sync_detailed(
     noack: bool | Unset = False,
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
@@ -224,6 +228,9 @@ def sync_detailed(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -246,6 +253,7 @@ def sync_detailed(
         noack=noack,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         last_event_id=last_event_id,
         consistency=consistency,
     )
@@ -269,6 +277,7 @@ def sync(
     noack: bool | Unset = False,
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
@@ -302,6 +311,9 @@ def sync(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -325,6 +337,7 @@ def sync(
         noack=noack,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         last_event_id=last_event_id,
         consistency=consistency,
     ).parsed
@@ -342,6 +355,7 @@ async def asyncio_detailed(
     noack: bool | Unset = False,
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Response[Problem | str]:
@@ -375,6 +389,9 @@ async def asyncio_detailed(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -397,6 +414,7 @@ async def asyncio_detailed(
         noack=noack,
         shape=shape,
         encoding=encoding,
+        filter_=filter_,
         last_event_id=last_event_id,
         consistency=consistency,
     )
@@ -418,6 +436,7 @@ async def asyncio(
     noack: bool | Unset = False,
     shape: TailStreamsShape | Unset = "fields",
     encoding: TailStreamsEncoding | Unset = UNSET,
+    filter_: str | Unset = UNSET,
     last_event_id: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
 ) -> Problem | str | None:
@@ -451,6 +470,9 @@ async def asyncio(
             name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
         encoding (TailStreamsEncoding | Unset): `base64`: return all names and values in base64.
             Example: base64.
+        filter_ (str | Unset): Only entries that match this condition, in a subset of CEL:
+            `fields.status == "failed" && double(fields.amount) >= 10.5`. See `docs/filters.md`.
+            Example: fields.status == "failed".
         last_event_id (str | Unset): The `id:` of the last event that the client received. It
             overrides `after`. Browsers send it when they reconnect.
         consistency (str | Unset):  Example: eventual.
@@ -475,6 +497,7 @@ async def asyncio(
             noack=noack,
             shape=shape,
             encoding=encoding,
+            filter_=filter_,
             last_event_id=last_event_id,
             consistency=consistency,
         )
