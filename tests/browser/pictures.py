@@ -40,6 +40,8 @@ VIEWS: Final[dict[str, str]] = {
 
 RIDERS: Final = ("Castilla", "Norem", "Prickett", "Aguilar")
 MINUTES: Final = 45
+PHASES: Final = (4, 7, 3, 2, 5, 9, 12, 6, 3, 1, 2, 4, 8, 5)
+"""How long the riders of each phase wait before a lap, relative to each other."""
 
 
 def prepare(console: Console) -> None:
@@ -68,16 +70,16 @@ def prepare(console: Console) -> None:
 
 
 def race_of(end_ms: int, count: int) -> list[dict[str, Any]]:
-    """Return the laps of a race that ends at a time: bursts of riders, with pauses between."""
-    laps = []
+    """Return the laps of a race that ends at a time. Its phases are faster and slower."""
+    waits = [PHASES[number * len(PHASES) // count] + number % 3 for number in range(count)]
     at_ms = end_ms - MINUTES * 60_000
-    step_ms = MINUTES * 60_000 // count
-    for number in range(count):
-        at_ms += step_ms * (1 + number * number % 7) // 3
+    laps: list[dict[str, Any]] = []
+    for number, wait in enumerate(waits):
+        at_ms += wait * MINUTES * 60_000 // sum(waits)
         speed = f"{27 + (number * 7919 % 60) / 10:.1f}"
         place, rider = str(number % 4 + 1), RIDERS[number % 4]
         fields = {"rider": rider, "speed": speed, "position": place, "location_id": str(number // 40 + 1)}
-        laps.append({"id": f"{min(at_ms, end_ms)}-{number}", "fields": fields})
+        laps.append({"id": f"{at_ms}-{number}", "fields": fields})
     return laps
 
 

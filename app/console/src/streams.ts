@@ -113,6 +113,32 @@ export async function readEntries(
   return { entries: page.entries.map(entryOf), next: page.next };
 }
 
+export interface ScanPage extends EntryPage {
+  /** How many entries the server examined for this page. */
+  readonly scanned: number;
+}
+
+/** Returns the entries that match a condition, newest first. The server examines a bounded number of entries. */
+export async function scanEntries(
+  key: Name,
+  filter: string,
+  options: { start?: string | undefined; end?: string | undefined; count: number },
+  signal?: AbortSignal,
+): Promise<ScanPage> {
+  const query: Query = { ...options, filter, order: "desc", shape: "pairs" };
+  const page = await send<{ entries: api.Entry[]; next: string | null; scanned: number }>(
+    "GET",
+    streamPath(key, "/entries"),
+    { query, signal },
+  );
+  return { entries: page.entries.map(entryOf), next: page.next, scanned: page.scanned };
+}
+
+/** Returns the condition that a field has a value; nothing for an empty field. */
+export function conditionOf(field: string, value: string): string {
+  return field === "" ? "" : `fields[${JSON.stringify(field)}] == ${JSON.stringify(value)}`;
+}
+
 export async function getEntry(key: Name, id: string, signal?: AbortSignal): Promise<Entry> {
   const path = streamPath(key, `/entries/${encodeURIComponent(id)}`);
   return entryOf(await send<api.Entry>("GET", path, { query: { shape: "pairs" }, signal }));

@@ -8,7 +8,7 @@ import { useLoaded } from "../hooks";
 import { Problem } from "../messages";
 import type { Name } from "../names";
 import { href } from "../router";
-import { findStream, outlineOf } from "../streams";
+import { conditionOf, findStream, outlineOf } from "../streams";
 import { IdTime } from "../ui";
 import { Entries } from "./entry_pages";
 import { Scan } from "./scan";
@@ -26,7 +26,8 @@ export interface Given {
 export function StreamView({ streamKey, parameters }: Given) {
   const start = parameters.get("start") ?? undefined;
   const end = parameters.get("end") ?? undefined;
-  const field = parameters.get("field") ?? "";
+  const condition =
+    parameters.get("filter") ?? conditionOf(parameters.get("field") ?? "", parameters.get("value") ?? "");
   const isLive = parameters.get("live") === "1";
   const state = useLoaded(
     async (signal) => {
@@ -90,18 +91,12 @@ export function StreamView({ streamKey, parameters }: Given) {
       )}
       <Toolbar streamKey={streamKey} parameters={parameters} />
       {isLive ? (
-        <Tail
-          streamKey={streamKey}
-          field={field}
-          value={parameters.get("value") ?? ""}
-          isOffline={state.error !== undefined}
-        />
-      ) : field !== "" ? (
+        <Tail streamKey={streamKey} condition={condition} isOffline={state.error !== undefined} />
+      ) : condition !== "" ? (
         <Scan
           key={parameters.toString()}
           streamKey={streamKey}
-          field={field}
-          value={parameters.get("value") ?? ""}
+          condition={condition}
           range={{ start, end }}
         />
       ) : (

@@ -22,7 +22,7 @@ import type { Session } from "./session.js";
 
 export interface SubscribeOptions extends PushedOptions {
   /** Yield only entries in which each of these fields has this value, or one of these values. */
-  readonly filter?: Readonly<Record<string, string | readonly string[]>>;
+  readonly filter?: string | Readonly<Record<string, string | readonly string[]>>;
   /** Called if entries are missing; the subscription continues after them. */
   readonly onGap?: (gap: Gap) => void;
   /** `base64`: the keys of the streams, and names and values of `filter`, are base64. */
