@@ -16,7 +16,7 @@ from tailrace.core.stream_id import StreamId
 
 
 def _group_configured(keyspace: Keyspace, effect: GroupConfigured) -> None:
-    settings = GroupSettings(effect.max_deliveries, effect.dead_letter_stream)
+    settings = GroupSettings(effect.max_deliveries, effect.dead_letter_stream, filter=effect.filter)
     group: Group = keyspace.streams[effect.key].groups[effect.group]
     group.settings = None if settings.is_empty else settings
 

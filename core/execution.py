@@ -15,6 +15,7 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Malformed, Special
 from tailrace.core.effects import Effect
 from tailrace.core.keyspace import Keyspace
+from tailrace.core.limits import FILTER_TURN_ENTRIES_MAX
 from tailrace.core.outcome import Signal, Wait, WakeUp
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
@@ -35,6 +36,8 @@ class Execution(Struct, gc=False):
     """The wake-ups so far, in order."""
     wait: Wait | None = None
     """What the command waits for: set by a blocking read that found nothing."""
+    filter_entries_left: int = FILTER_TURN_ENTRIES_MAX
+    """How many entries the filters of groups may still examine."""
     copied_parts: int = 0
     """The parts that COPY has copied so far, bounded by `core.limits.COPY_PARTS_MAX`."""
     retry: Command | None = None

@@ -15,6 +15,8 @@ class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
     """How often an entry is delivered at most. Set together with `dead_letter_stream`."""
     dead_letter_stream: bytes | None = None
     """The key of the stream to which an entry is moved instead of one more delivery."""
+    filter: str | None = None
+    """The condition on entries that the group delivers (`core.filters`). Others count as read."""
 
     @property
     def is_empty(self) -> bool:

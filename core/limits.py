@@ -222,6 +222,14 @@ FILTER_STEP_BYTES: Final = 256 * KIB
 """How many entries, and bytes of entries, are tested at once before other requests are served: about a
 millisecond of small entries. The last entry of a step may exceed the bytes."""
 
+FILTER_TURN_ENTRIES_MAX: Final = 10 * FILTER_STEP_ENTRIES
+"""How many entries the filters of groups examine in one transaction, or in one turn of a pipeline: about
+10 ms. A read beyond this finds nothing; the next one continues there."""
+
+FILTER_READ_MS_MAX: Final = 5_000
+"""How long a read of a group that does not wait looks for an entry that matches the group's filter, before it
+returns none. The next read continues there."""
+
 FILTER_SCAN_ENTRIES_MAX: Final = 100_000
 FILTER_SCAN_BYTES_MAX: Final = 64 * MIB
 """How many entries, and bytes of entries, one request with a filter examines: about 0.1 s of work in all. The

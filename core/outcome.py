@@ -48,6 +48,10 @@ class Wait(Struct, frozen=True):
     claim_at_ms: int | None
     """Unix time at which the first pending entry can be claimed; None without CLAIM, or if no entry is
     pending (rule 41)."""
+    is_behind: bool = False
+    """Whether the filter of a group has further entries to examine: run the command again soon, after others.
+    Then `keys` is empty, because new entries need not wake the read. Also set for a read that does not
+    block."""
 
 
 class Outcome(Struct, frozen=True, gc=False):

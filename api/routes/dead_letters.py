@@ -14,6 +14,7 @@ from tailrace.api.routes.groups import group_named
 from tailrace.api.schemas.dead_letters import CONFIGURED_EXAMPLE, GroupSettingsBody, RedriveBody, RedriveReply
 from tailrace.api.schemas.groups import Group
 from tailrace.api.wire.bodies import read_body, read_optional_body
+from tailrace.api.wire.filtering import compiled
 from tailrace.api.wire.group_replies import group_json, redrive_json
 from tailrace.api.wire.names import GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON
@@ -37,6 +38,7 @@ router = APIRouter(tags=["groups"])
         errors=(
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.INVALID_FILTER,
             ErrorCode.NO_SUCH_STREAM,
             ErrorCode.NOGROUP,
         ),
@@ -49,11 +51,15 @@ async def configure_group(key: KeyPath, group: GroupPath, request: Request, stor
     if not named:
         raise RequestRefused(
             ErrorCode.INVALID_ARGUMENT,
-            "the body has no settings; send `max_deliveries` and `dead_letter_stream`, or null for both",
+            "the body has no settings; send `filter`, or `max_deliveries` and `dead_letter_stream`, or null",
         )
     most = body.max_deliveries if "max_deliveries" in named else UNSET
     stream = _stream_of(body) if "dead_letter_stream" in named else UNSET
-    _, infos = await execute_together(store, ConfigureGroup(key, group, most, stream), InfoGroups(key))
+    wanted = body.filter if "filter" in named else UNSET
+    if wanted:
+        await compiled(wanted)
+    command = ConfigureGroup(key, group, most, stream, filter=wanted)
+    _, infos = await execute_together(store, command, InfoGroups(key))
     return json_response(group_json(group_named(infos, key, group)))
 
 

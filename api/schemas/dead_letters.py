@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import I64_MAX, EntryIds, NameEncodingField, WireModel
 from tailrace.api.schemas.groups import GROUP_EXAMPLE
-from tailrace.core.limits import DEAD_LETTERS_MAX
+from tailrace.core.limits import DEAD_LETTERS_MAX, FILTER_CHARACTERS_MAX
 
 REDRIVEN_EXAMPLE: Final[JsonDict] = {"id": "1692632147973-0", "new_id": "1692632147973-0"}
 CONFIGURED_EXAMPLE: Final[JsonDict] = {
@@ -38,6 +38,12 @@ class GroupSettingsBody(WireModel):
         description="The key of the stream to which such entries move. It is created with its first entry. "
         "The token needs `admin` on it, too.",
         examples=["race:france:dead"],
+    )
+    filter: Annotated[str, Field(max_length=FILTER_CHARACTERS_MAX)] | None = Field(
+        None,
+        description="A condition, as in `GET .../entries`. The group delivers only entries that match; "
+        "others count as read.",
+        examples=['fields.rider == "Castilla"'],
     )
     encoding: NameEncodingField = None
 

@@ -88,6 +88,11 @@ class Group(WireModel):
         "not set.",
         examples=["race:france:dead"],
     )
+    filter: str | None = Field(
+        None,
+        description="The condition on the entries that the group delivers; absent if not set.",
+        examples=['fields.rider == "Castilla"'],
+    )
     dead_letters: int | None = Field(
         None,
         description="How many entries of the group ever moved to a dead-letter stream; absent if the group "

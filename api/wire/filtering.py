@@ -56,9 +56,9 @@ class FilterTurns:
         """Return when it is this caller's turn to test this many entries: at once if they are few."""
         if entry_count <= AT_ONCE_MAX:
             return
-        turn = asyncio.get_running_loop().create_future()
-        self.later(lambda: turn.done() or turn.set_result(None))
-        await turn
+        turn = asyncio.Event()
+        self.later(turn.set)
+        await turn.wait()
 
 
 class EntryFilter:

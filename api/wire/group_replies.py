@@ -36,6 +36,7 @@ def group_json(group: GroupInfo) -> Json:
         "entries_read": group.entries_read,
         "lag": group.lag,
         **({} if settings.max_deliveries is None else {"max_deliveries": settings.max_deliveries}),
+        **({} if settings.filter is None else {"filter": settings.filter}),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
 

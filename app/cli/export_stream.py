@@ -58,6 +58,15 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
     ] = "id",
     start: Annotated[str, typer.Option(metavar="ID", help="The first id, or its time.")] = "-",
     end: Annotated[str, typer.Option(metavar="ID", help="The last id, or its time.")] = "+",
+    filter_: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="CONDITION",
+            help="Write only entries that match, such as 'fields.rider == \"Castilla\"' (docs/filters.md).",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an export into OUT that stopped.")
     ] = False,
@@ -87,6 +96,8 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
       tailrace export race:france riders.csv --columns rider,speed
 
       tailrace export race:france | jq .fields.rider
+
+      tailrace export race:france fast.ndjson --filter 'double(fields.speed) > 30'
     """
     format_ = format_of(out, format_)
     wanted_columns = [] if columns is None else columns.split(",")
@@ -95,7 +106,9 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
         state_file = StateFile(state or state_path(out, "export", url, stream), ExportState)
     try:
         with connected(url, token, token_file) as server:
-            plan = ExportPlan(server.url, stream, format_, shape, wanted_columns, id_column, start, end)
+            plan = ExportPlan(
+                server.url, stream, format_, shape, wanted_columns, id_column, start, end, filter_
+            )
             found = state_file.load() if state_file is not None and resume else None
             _check_target(out, overwrite=overwrite, resume=resume, found=found)
             _export(server, out, plan, found, state_file)
@@ -143,7 +156,7 @@ def _columns(server: Server, plan: ExportPlan, end: str) -> list[str]:
     """Return the columns of a CSV file: the chosen columns, or all fields of the entries."""
     if plan.format != FileFormat.CSV or plan.columns:
         return plan.columns
-    return names_of(exported_parts(server, plan.stream, plan.start, end))
+    return names_of(exported_parts(server, plan.stream, plan.start, end, plan.filter))
 
 
 def _writer(plan: ExportPlan, columns: list[str]) -> EntryWriter:

@@ -66,6 +66,15 @@ def tail(  # noqa: PLR0913 - one parameter an option
             show_default=False,
         ),
     ] = None,
+    filter_: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="CONDITION",
+            help="Print only entries that match, such as 'fields.speed == \"30.2\"' (docs/filters.md).",
+            show_default=False,
+        ),
+    ] = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -106,20 +115,23 @@ def tail(  # noqa: PLR0913 - one parameter an option
 
       tailrace tail -f 'race:*' --from 10m
 
-      tailrace tail -f race:france --json | jq .fields.rider
+      tailrace tail -f race:france --json --filter 'double(fields.speed) > 30'
 
       tailrace tail -f race:italy --group italy_riders --consumer Alice --ack
     """
-    wanted = _wanted(last, from_)
+    wanted = _wanted(last, from_, filter_)
     reader = _reader(group, consumer, ack=ack)
     if reader is not None and from_ is not None:
         raise typer.BadParameter("--from and --group exclude each other: the group stores its own position")
+    if reader is not None and filter_ is not None:
+        raise typer.BadParameter("--filter and --group exclude each other: use `tailrace configure --filter`")
     if form is not None and as_json_lines:
         raise typer.BadParameter("--format and --json exclude each other")
     names = list(dict.fromkeys(map(os.fsencode, streams)))
     with connected(url, token, token_file) as server:
         keys = _keys(server, names, must_exist=not follow)
-        written = _written(form, as_json_lines=as_json_lines, with_key=_are_several(names))
+        several = len(names) > 1 or any(map(is_pattern, names))
+        written = _written(form, as_json_lines=as_json_lines, with_key=several)
         if reader is not None:
             _as_consumer(server, keys, reader, wanted, written, follow=follow)
             return
@@ -127,16 +139,16 @@ def tail(  # noqa: PLR0913 - one parameter an option
         positions |= _print(stored_entries(server, keys, wanted), written)
         if follow:
             find_more = partial(_keys, server, names) if any(map(is_pattern, names)) else None
-            follower = Follower(server, positions, None, find_more, _notice)
+            follower = Follower(server, positions, None, find_more, _notice, wanted.parameters)
             for lines in follower.entries():
                 _print(lines, written)
 
 
-def _wanted(last: int | None, from_: str | None) -> Wanted:
+def _wanted(last: int | None, from_: str | None, condition: str | None) -> Wanted:
     if from_ is None:
-        return Wanted(LAST_DEFAULT if last is None else last, None)
+        return Wanted(LAST_DEFAULT if last is None else last, None, condition)
     try:
-        return Wanted(last, first_id(from_, time.time_ns() // 1_000_000))
+        return Wanted(last, first_id(from_, time.time_ns() // 1_000_000), condition)
     except ValueError as error:
         raise typer.BadParameter(f"--from: {error}") from None
 
@@ -165,10 +177,6 @@ def _keys(server: Server, names: Sequence[bytes], *, must_exist: bool = False) -
             "pattern"
         )
     return list(found)
-
-
-def _are_several(names: Sequence[bytes]) -> bool:
-    return len(names) > 1 or any(map(is_pattern, names))
 
 
 # --- printing --------------------------------------------------------------------------------------

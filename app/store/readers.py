@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, cast
 
@@ -73,6 +74,9 @@ class WaitingReaders:
         self._readers_max = readers_max
         self._clocks_apart_ms: int | None = None
         self._queue = WaitQueue()
+        # Reads that examine entries for a filter, in the order of their turns. A read that has left stays
+        # until its turn.
+        self._behind: deque[WaitingRead] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due_ms: int | None = None
 
@@ -126,6 +130,19 @@ class WaitingReaders:
         if claim_at_ms is not None:
             claim_at_ms = self._on_monotonic_clock(claim_at_ms)
         self._queue.add(reader, replace(wait, until_ms=reader.until_ms, claim_at_ms=claim_at_ms))
+        if wait.is_behind:
+            self._behind.append(reader)
+            if len(self._behind) == 1:
+                asyncio.get_running_loop().call_soon(self._catch_up)
+
+    def _catch_up(self) -> None:
+        """Run the first read of those that are behind again. One runs in each turn of the event loop, so that
+        all other requests are served in between."""
+        reader = self._behind[0]
+        self._retry([reader])
+        self._behind.popleft()
+        if self._behind:
+            asyncio.get_running_loop().call_soon(self._catch_up)
 
     def _on_monotonic_clock(self, wall_ms: int) -> int:
         return wall_ms - self._ran_at_ms() + self._monotonic_clock()

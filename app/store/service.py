@@ -162,6 +162,10 @@ class EngineStore:
             answer = kept(refusal)
         else:
             self._readers.wake(outcome.wake_ups)
+            if outcome.wait is not None:
+                # The filter of a group has further entries to examine: the answer is not known yet.
+                self._readers.add(outcome, receive)
+                return None
             answer = outcome.reply
         self._publisher.hand_over(receive, answer)
         return answer

@@ -25,6 +25,8 @@ class ConfigureGroup(Command, frozen=True):
     """As `GroupSettings.max_deliveries`; at least 1."""
     dead_letter_stream: bytes | UnsetType | None = UNSET
     """As `GroupSettings.dead_letter_stream`."""
+    filter: str | UnsetType | None = UNSET
+    """As `GroupSettings.filter`."""
 
 
 class Redrive(Command, frozen=True):

@@ -43,6 +43,8 @@ class GroupConfigured(Effect, frozen=True):
     """As `GroupSettings.max_deliveries`."""
     dead_letter_stream: bytes | None
     """As `GroupSettings.dead_letter_stream`."""
+    filter: str | None = None
+    """As `GroupSettings.filter`."""
 
 
 class GroupDestroyed(Effect, frozen=True):

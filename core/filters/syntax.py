@@ -14,8 +14,9 @@ from lark import Lark
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from tailrace.core.errors import StreamError
+from tailrace.core.filters.checks import Misplaced
 from tailrace.core.filters.places import invalid_filter
-from tailrace.core.filters.terms import Misplaced, TermBuilder
+from tailrace.core.filters.terms import TermBuilder
 from tailrace.core.filters.tree import Condition
 
 GRAMMAR: Final = r"""
@@ -54,7 +55,7 @@ GRAMMAR: Final = r"""
 """
 
 _VALUE: Final = "a condition or a value, such as `fields.status`"
-"""What can stand where a number can."""
+"""What is allowed where a number is."""
 
 _WORDS: Final = {
     "COMPARE": "a comparison such as `==`",

@@ -14,8 +14,10 @@ from tailrace.core.commands import ReadGroup
 from tailrace.core.deliveries import each_one_more
 from tailrace.core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
 from tailrace.core.execution import Execution
+from tailrace.core.filters import Filter
 from tailrace.core.group import Group
 from tailrace.core.handlers.dead_letters import LOOK_AHEAD, DeadLetters, dead_letters_of
+from tailrace.core.handlers.filtered_delivery import FilterScan, filter_of
 from tailrace.core.handlers.idle_entries import IdleEntries, without_deleted
 from tailrace.core.handlers.ranges import smaller
 from tailrace.core.handlers.reads import take_after
@@ -42,6 +44,10 @@ class GroupReader:
         self._room = execution.room()
         self._stream: Stream = execution.keyspace.streams[key]
         self._group: Group = self._stream.groups[command.group]
+        settings = self._group.settings
+        # The filter of the group, if it has one, and what the command may still examine.
+        self.wanted = None if settings is None else filter_of(settings)
+        self.scan: FilterScan | None = None
         self._is_new_consumer = command.consumer not in self._group.consumers
         self._is_active = False
         self._has_begun = False
@@ -79,17 +85,38 @@ class GroupReader:
         after = self._group.last_delivered_id
         if self._stream.log.last_id <= after:
             return NO_ENTRIES
+        if self.wanted is not None and self.scan is not None:
+            return self._deliver_matching(self.wanted, self.scan, count, claim=claim)
         self._begin()
         entries = take_after(self._room, self._stream, after, count, self._budget, claim=claim)
         if entries.ids:
-            self._record_delivery(entries.ids)
+            self._record_delivery(entries.ids, entries.ids)
         return entries
 
-    def _record_delivery(self, ids: Sequence[StreamId]) -> None:
+    def _deliver_matching(
+        self, wanted: Filter, scan: FilterScan, count: int | None, *, claim: bool
+    ) -> Entries:
+        """Deliver entries that match, of those that the command may examine. The others count as read."""
+        most = self._wanted(count)
+        if most == 0 or not self._room.has_any:
+            return NO_ENTRIES
+        examined = scan.after(self._stream, self._group.last_delivered_id, wanted)
+        found = examined.matching.first(most)
+        if found.ids:
+            self._begin()
+        found = found.first(self._room.take_fitting(found.fragments))
+        kept = found.first(self._budget.spend(found, claim=claim))
+        self._room.give_back(found.fragments[len(kept) :])
+        if passed := examined.passed(len(kept)):
+            self._record_delivery(passed, kept.ids)
+        return kept
+
+    def _record_delivery(self, passed: Sequence[StreamId], ids: Sequence[StreamId]) -> None:
+        """Move the position over the entries `passed`, and make those of `ids` pending."""
         execution, key, group = self._execution, self._key, self._group
-        entries_read = entries_read_after(self._stream, group.last_delivered_id, group.entries_read, ids)
-        execution.do(GroupMoved(key, group.name, ids[-1], entries_read))
-        if not self._command.noack:
+        entries_read = entries_read_after(self._stream, group.last_delivered_id, group.entries_read, passed)
+        execution.do(GroupMoved(key, group.name, passed[-1], entries_read))
+        if ids and not self._command.noack:
             consumer, now_ms = self._command.consumer, execution.now_ms
             execution.do(Delivered(key, group.name, consumer, pack_ids(ids), now_ms))
             self._is_active = True

@@ -13,10 +13,12 @@ from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.commands import ReadFrom, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.handlers.filtered_delivery import FilterScan
 from tailrace.core.handlers.group_reader import GroupReader
 from tailrace.core.handlers.groups import missing_for
 from tailrace.core.handlers.idle_entries import claimable_from_ms
 from tailrace.core.handlers.reads import deadline_ms
+from tailrace.core.limits import FILTER_READ_MS_MAX
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
 from tailrace.core.stream_id import MAX_ID, StreamId
@@ -26,12 +28,14 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     """Read all named streams in order. O(log n + entries returned) a stream.
 
     Raises NOGROUP if a stream or its group is missing, before the first change (rule 27). If the reply is
-    empty and the command blocks, the execution's `wait` and `retry` are set.
+    empty and the command blocks, the execution's `wait` and `retry` are set; also if it does not block and
+    the filter of a group has further entries to examine.
     """
     positions = [_checked_position(execution, command, source) for source in command.streams]
     execution.room(command.limits.page_bytes).require_any()
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
+    scan: FilterScan | None = None
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
         if budget.is_spent or not execution.room().has_any:
@@ -39,16 +43,31 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
             continue
         reader = GroupReader(execution, command, source.key, budget)
         if isinstance(after, Special):
+            if reader.wanted is not None:
+                reader.scan = scan = scan or FilterScan(execution)
             reads.append(reader.read_new(min_idle_ms))
         else:
             # As in Redis, a history read ends claiming for the streams after it (rule 39).
             min_idle_ms = None
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
-    if command.block_ms is not None and reply.is_empty:
-        execution.wait = _wait(execution, command, min_idle_ms)
-        execution.retry = replace(command, until_ms=execution.wait.until_ms)
+    if reply.is_empty and scan is not None and scan.is_behind:
+        _wait_as(execution, command, _wait_to_catch_up(execution, command))
+    elif command.block_ms is not None and reply.is_empty:
+        _wait_as(execution, command, _wait(execution, command, min_idle_ms))
     return reply
+
+
+def _wait_as(execution: Execution, command: ReadGroup, wait: Wait) -> None:
+    execution.wait = wait
+    execution.retry = replace(command, until_ms=wait.until_ms)
+
+
+def _wait_to_catch_up(execution: Execution, command: ReadGroup) -> Wait:
+    until_ms = deadline_ms(execution, command)
+    if until_ms is None and command.block_ms is None:
+        until_ms = execution.now_ms + FILTER_READ_MS_MAX
+    return Wait((), command.group, until_ms, None, is_behind=True)
 
 
 def _checked_position(execution: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:

@@ -140,6 +140,7 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
     execution.room().charge_names(list(stream.groups))
     configured = [group.settings for group in stream.groups.values() if group.settings is not None]
     execution.room().charge_names([each.dead_letter_stream or b"" for each in configured])
+    execution.room().charge_names([each.filter.encode() for each in configured if each.filter is not None])
     return [
         GroupInfo(
             name=group.name,

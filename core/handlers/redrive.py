@@ -10,6 +10,7 @@ from tailrace.core.commands import ConfigureGroup, Redrive
 from tailrace.core.effects import GroupConfigured, Redriven
 from tailrace.core.errors import ErrorCode, StreamError, printable
 from tailrace.core.execution import Execution
+from tailrace.core.filters import compile_filter
 from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.append import consecutive_ids
 from tailrace.core.handlers.groups import require_group
@@ -23,7 +24,8 @@ from tailrace.core.stream_id import StreamId
 def configure_group(execution: Execution, command: ConfigureGroup) -> None:
     """Change settings of a group; the same values again change nothing. O(1).
 
-    Raises NO_SUCH_STREAM, NOGROUP, and INVALID_ARGUMENT for settings that do not fit together.
+    Raises NO_SUCH_STREAM, NOGROUP, and INVALID_ARGUMENT for settings that do not fit together, and
+    INVALID_FILTER.
     """
     group = require_group(execution, command.key, command.group)
     before = group.settings or NO_SETTINGS
@@ -38,8 +40,11 @@ def configure_group(execution: Execution, command: ConfigureGroup) -> None:
         raise _invalid(
             f"dead_letter_stream is '{printable(stream)}', the group's own stream; name another stream"
         )
-    if (most, stream) != (before.max_deliveries, before.dead_letter_stream):
-        execution.do(GroupConfigured(command.key, command.group, most, stream))
+    wanted = before.filter if command.filter is UNSET else command.filter
+    if wanted is not None:
+        compile_filter(wanted)
+    if (most, stream, wanted) != (before.max_deliveries, before.dead_letter_stream, before.filter):
+        execution.do(GroupConfigured(command.key, command.group, most, stream, filter=wanted))
 
 
 def _invalid(detail: str) -> StreamError:

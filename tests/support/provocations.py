@@ -236,6 +236,7 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("xsetid", "INVALID_ARGUMENT"): Provocation({"last_id": FIRST}),
     ("xcfgset", "INVALID_ARGUMENT"): Provocation({}),
     ("configure_group", "INVALID_ARGUMENT"): Provocation({"max_deliveries": 5}),
+    ("configure_group", "INVALID_FILTER"): Provocation({"filter": "fields.rider = 1"}),
     ("redrive", "INVALID_ARGUMENT"): Provocation({}),
     ("redrive", "ID_EXHAUSTED"): Provocation(prepare=bury_entry_and_exhaust_ids),
     ("redrive", "INVALID_ID"): Provocation({"start": BAD_ID}),

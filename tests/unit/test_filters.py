@@ -61,6 +61,8 @@ def test_compiled_filters_agree_with_the_naive_evaluation_on_random_filters_and_
         'fields.status > "a" && fields.status < "g"',
         "fields.status == fields.copy",
         'fields["odd name"] == "x\\ty"',
+        r"fields.raw != rb'\\xff' && fields.status == br'failed'",
+        "double(10) == int(fields.count) || double(fields.amount) > int(1)",
         'fields.raw == b"\\xff\\x00"',
         'fields[b"\\xff"] == "binary name"',
         'fields.accent.startsWith("é")',

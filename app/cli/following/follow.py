@@ -45,6 +45,7 @@ class Follower:
 
     `find_more`, if given, returns the keys of all streams to follow. It is called at each heartbeat of the
     tail, and new streams are read from their beginning. `on_notice` gets sentences for the user.
+    `parameters`: further parameters of the requests.
     """
 
     def __init__(
@@ -54,12 +55,14 @@ class Follower:
         reader: GroupMember | None,
         find_more: Callable[[], Sequence[bytes]] | None,
         on_notice: Callable[[str], None],
+        parameters: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._server = server
         self._positions = dict(positions)
         self._reader = reader
         self._find_more = find_more
         self._on_notice = on_notice
+        self._more_parameters = list(parameters)
         self._last_id = ""
         self._pause_ms = PAUSE_MS_DEFAULT
         self._failures = 0
@@ -119,7 +122,7 @@ class Follower:
         self._was_connected, self._failures = True, 0
 
     def _parameters(self) -> list[tuple[str, str]]:
-        parameters = [("stream", os.fsdecode(key)) for key in self._positions]
+        parameters = [("stream", os.fsdecode(key)) for key in self._positions] + self._more_parameters
         if self._reader is None:
             return parameters + [("after", position) for position in self._positions.values()]
         # A reader that acknowledges first reads its pending entries: it may not have printed them yet.

@@ -22,10 +22,17 @@ _GLOB: Final = frozenset(b"*?[")
 
 
 class Wanted(NamedTuple):
-    """Selects stored entries: the last `most` (None: all) of those from `start` on (None: the first)."""
+    """Selects stored entries: the last `most` (None: all) of those that are at or after `start` (None: the
+    first) and match `filter` (None: all)."""
 
     most: int | None
     start: StreamId | None
+    filter: str | None = None
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """The parameter `filter` of requests."""
+        return [] if self.filter is None else [("filter", self.filter)]
 
 
 def is_pattern(key: bytes) -> bool:
@@ -58,26 +65,28 @@ def stored_entries(server: Server, keys: Sequence[bytes], wanted: Wanted) -> Ite
 def _of_stream(server: Server, key: bytes, wanted: Wanted) -> Iterator[Line]:
     start = "-" if wanted.start is None else format_id(wanted.start)
     if wanted.most is None:
-        return _all_from(server, key, start)
-    return iter(_last(server, key, start, wanted.most))
+        return _all_from(server, key, start, wanted)
+    return iter(_last(server, key, start, wanted.most, wanted))
 
 
-def _last(server: Server, key: bytes, start: str, most: int) -> list[Line]:
+def _last(server: Server, key: bytes, start: str, most: int, wanted: Wanted) -> list[Line]:
     """Return the last entries in the order of their ids."""
     found: list[Line] = []
     end: str | None = "+"
     while end is not None and len(found) < most:
         count = min(most - len(found), PAGE_ENTRIES_MAX)
-        page = _page(server, key, [("order", "desc"), ("start", start), ("end", end), ("count", str(count))])
+        bounds = [("order", "desc"), ("start", start), ("end", end), ("count", str(count))]
+        page = _page(server, key, bounds + wanted.parameters)
         found += [Line(key, entry) for entry in page["entries"]]
         end = None if page["next"] is None else f"({page['next']}"
     return found[::-1]
 
 
-def _all_from(server: Server, key: bytes, start: str) -> Iterator[Line]:
+def _all_from(server: Server, key: bytes, start: str, wanted: Wanted) -> Iterator[Line]:
     position: str | None = start
     while position is not None:
-        page = _page(server, key, [("start", position), ("count", str(PAGE_ENTRIES))])
+        bounds = [("start", position), ("count", str(PAGE_ENTRIES))]
+        page = _page(server, key, bounds + wanted.parameters)
         for entry in page["entries"]:
             yield Line(key, entry)
         position = None if page["next"] is None else f"({page['next']}"

@@ -1,6 +1,6 @@
-"""`tailrace configure` and `redrive`: the dead letters of a consumer group.
+"""`tailrace configure` and `redrive`: the settings of a consumer group, and its dead letters.
 
-It owns their options, and the pages of a redrive. The server moves each entry; see docs/policies.md.
+It owns their options, and the pages of a redrive. The server applies the settings; see docs/policies.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PAGE: Final = 100
 _REDRIVEN: Final = (text("dead letter", "id"), text("new entry", "new_id"))
 
 
-def configure(
+def configure(  # noqa: PLR0913 - one parameter an option
     key: Key,
     group: Group,
     *,
@@ -37,12 +37,23 @@ def configure(
         str | None,
         typer.Option(metavar="KEY", help="The stream for entries that failed so often.", show_default=False),
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove both settings.")] = False,
+    filter_: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="CONDITION",
+            help="Deliver only entries that match (docs/filters.md).",
+            show_default=False,
+        ),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove all settings.")] = False,
 ) -> None:
-    """Set or remove the dead letters of a group, and print its state as JSON.
+    """Change settings of a group, and print its state as JSON.
 
-    An entry that was delivered so often moves to the stream of dead letters
-    instead of one more delivery. Both settings belong together.
+    Dead letters: an entry that was delivered so often moves to another stream
+    instead of one more delivery; both options belong together. Filter: the
+    group delivers only entries that match, and others count as read. Settings
+    that you do not give stay as they are.
 
     Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
     wrong arguments.
@@ -51,14 +62,21 @@ def configure(
 
       tailrace configure race:france judges --max-deliveries 5 --dead-letter-stream race:france:dead
 
+      tailrace configure race:france judges --filter 'fields.position == "1"'
+
       tailrace configure race:france judges --remove
     """
-    settings = {"max_deliveries": max_deliveries, "dead_letter_stream": dead_letter_stream}
-    given = sum(value is not None for value in settings.values())
-    if remove == bool(given) or given == 1:
-        raise typer.BadParameter("give --max-deliveries and --dead-letter-stream, or --remove")
+    settings: dict[str, int | str | None] = {
+        "max_deliveries": max_deliveries,
+        "dead_letter_stream": dead_letter_stream,
+        "filter": filter_,
+    }
+    given = {name: value for name, value in settings.items() if value is not None}
+    if remove == bool(given) or (max_deliveries is None) != (dead_letter_stream is None):
+        raise typer.BadParameter("give --max-deliveries and --dead-letter-stream, or --remove, or --filter")
     with connected(url, token, token_file) as server:
-        print_json(server.request("POST", group_path(key, group, ":configure"), body=settings).json())
+        body = settings if remove else given
+        print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())
 
 
 def redrive(

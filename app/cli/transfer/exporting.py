@@ -36,6 +36,7 @@ class ExportPlan(msgspec.Struct, frozen=True):
     id_column: str
     start: str
     end: str
+    filter: str | None = None
 
 
 class ExportState(msgspec.Struct, frozen=True):
@@ -73,8 +74,10 @@ def last_line(lines: bytes) -> bytes:
     return lines[lines.rfind(b"\n", 0, -1) + 1 :]
 
 
-def exported_parts(server: Server, stream: str, start: str, end: str) -> Iterator[bytes]:
-    """Yield the entries from `start` to `end` in blocks of complete lines.
+def exported_parts(
+    server: Server, stream: str, start: str, end: str, condition: str | None = None
+) -> Iterator[bytes]:
+    """Yield the entries from `start` to `end`, those that match `condition`, in blocks of complete lines.
 
     After a lost connection it reconnects and continues after the last complete line. Raises `Unreachable` if
     all retries (`PAUSES_S`) in a row fail.
@@ -82,7 +85,7 @@ def exported_parts(server: Server, stream: str, start: str, end: str) -> Iterato
     failures = 0
     while True:
         try:
-            for block in _blocks(server, stream, start, end):
+            for block in _blocks(server, stream, start, end, condition):
                 failures = 0
                 start = f"({id_of_line(last_line(block))}"
                 yield block
@@ -95,11 +98,12 @@ def exported_parts(server: Server, stream: str, start: str, end: str) -> Iterato
             return
 
 
-def _blocks(server: Server, stream: str, start: str, end: str) -> Iterator[bytes]:
+def _blocks(server: Server, stream: str, start: str, end: str, condition: str | None) -> Iterator[bytes]:
     """Yield the content of one response, split after the last line end of each piece."""
     path = stream_path(os.fsencode(stream), "/entries:export")
     begun = b""
-    with server.stream(path, [("start", start), ("end", end)]) as response:
+    chosen = [] if condition is None else [("filter", condition)]
+    with server.stream(path, [("start", start), ("end", end), *chosen]) as response:
         for piece in response.iter_bytes():
             whole, line_end, rest = piece.rpartition(b"\n")
             if line_end:
@@ -127,7 +131,7 @@ class Export:
         try:
             if not self.state.rows:
                 self._target.write(writer.heading())
-            for block in exported_parts(self._server, plan.stream, self.state.next_start, end):
+            for block in exported_parts(self._server, plan.stream, self.state.next_start, end, plan.filter):
                 part += block
                 if len(part) >= PART_BYTES:
                     self._write(part, writer, meter)

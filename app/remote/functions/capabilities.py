@@ -69,6 +69,8 @@ class Capabilities(Struct, frozen=True):
     """A consumer that exists after a read or claim that returned nothing."""
     group_settings: Feature
     """Settings of groups, such as dead letters."""
+    filters: Feature
+    """Filters of reads that are not of a group."""
 
     @property
     def how(self) -> How | None:
@@ -87,6 +89,12 @@ NEEDS_OWN_STORAGE: Final = "a server with its own storage"
 
 GROUP_SETTINGS: Final = Feature(
     "settings of groups (dead letters)", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
+)
+
+FILTERS: Final = Feature(
+    "filters of ranges, exports, tails and subscriptions",
+    Support.EMULATED,
+    "the gateway reads in steps and tests each entry",
 )
 
 _REASONS: Final[dict[str, tuple[str, str, str]]] = {

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.app.remote.functions.capabilities import (
+    FILTERS,
     GROUP_SETTINGS,
     Capabilities,
     Feature,
@@ -107,6 +108,7 @@ class _Asking:
             batches=library_only("all-or-nothing batches, if_last_id", how),
             empty_reads=await self._empty_reads(how),
             group_settings=GROUP_SETTINGS,
+            filters=FILTERS,
         )
 
     async def _how(self) -> How | None:

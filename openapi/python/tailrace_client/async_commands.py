@@ -112,9 +112,10 @@ class AsyncCommands:
         after: str = "$",
         *,
         on_gap: Callable[[Gap], None] = log_gap,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> AsyncIterator[StreamEntry]:
         """Yield entries of several streams as they arrive, like `Tailrace.tail`."""
-        return follow_async(self.session, StreamsTail(positions_of(streams, after), on_gap))
+        return follow_async(self.session, StreamsTail(positions_of(streams, after), on_gap, filter))
 
     # --- the server ----------------------------------------------------------------------------
 

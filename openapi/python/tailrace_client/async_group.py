@@ -8,6 +8,7 @@ from tailrace_client import group_calls
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
+from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
 from tailrace_client.session import AsyncSession
 
@@ -50,10 +51,20 @@ class AsyncGroup:
         """Return the state of the group, like `Group.info`."""
         return await self._session.send(group_calls.info(self.key, self.name))
 
-    async def configure(self, *, max_deliveries: int | None, dead_letter_stream: str | None) -> models.Group:
-        """Set or remove dead letters, like `Group.configure`."""
-        call = group_calls.configure(self.key, self.name, max_deliveries, dead_letter_stream)
-        return await self._session.send(call)
+    async def configure(
+        self,
+        *,
+        max_deliveries: int | Unset | None = UNSET,
+        dead_letter_stream: str | Unset | None = UNSET,
+        filter: str | Unset | None = UNSET,  # noqa: A002 - the name of the parameter of the server
+    ) -> models.Group:
+        """Change the settings that are given, like `Group.configure`."""
+        settings: dict[str, int | str | Unset | None] = {
+            "max_deliveries": max_deliveries,
+            "dead_letter_stream": dead_letter_stream,
+            "filter": filter,
+        }
+        return await self._session.send(group_calls.configure(self.key, self.name, settings))
 
     async def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
         """Send dead letters of the group back to its stream, like `Group.redrive`."""

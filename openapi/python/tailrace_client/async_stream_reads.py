@@ -26,23 +26,48 @@ from tailrace_client.tail import Gap, Tail, log_gap
 class AsyncStreamReads(AsyncStreamOf):
     """The methods of `AsyncStream` that read entries."""
 
-    async def read(self, start: str = "-", end: str = "+", count: int | None = None) -> AsyncIterator[Entry]:
+    async def read(
+        self,
+        start: str = "-",
+        end: str = "+",
+        count: int | None = None,
+        *,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
+    ) -> AsyncIterator[Entry]:
         """Yield the entries of a range, like `Stream.read`."""
+        left = inf
         if count is not None:
-            last = (await self.seek(count, start)).end
-            end = lesser_end(last, end) if last is not None else start
-        async for block in self.export_lines(start, end):
+            if filter is None:
+                last = (await self.seek(count, start)).end
+                end = lesser_end(last, end) if last is not None else start
+            else:
+                left = count
+        async for block in self.export_lines(start, end, filter=filter):
+            if left is inf:
+                for entry in entries_of_lines(block):
+                    yield entry
+                continue
             for entry in entries_of_lines(block):
+                if left <= 0:
+                    return
+                left -= 1
                 yield entry
 
     async def read_reverse(
-        self, end: str = "+", start: str = "-", count: int | None = None
+        self,
+        end: str = "+",
+        start: str = "-",
+        count: int | None = None,
+        *,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> AsyncIterator[Entry]:
         """Yield the entries of a range, the newest first, like `Stream.read_reverse`."""
         left = inf if count is None else count
         upper: str | None = end
         while left > 0 and upper is not None:
-            page, upper = await self._session.send(entry_calls.backwards(self.key, start, upper, left))
+            page, upper = await self._session.send(
+                entry_calls.backwards(self.key, start, upper, left, filter)
+            )
             for entry in page:
                 yield entry
             left -= len(page)
@@ -68,10 +93,11 @@ class AsyncStreamReads(AsyncStreamOf):
         count: int | None = None,
         wait_ms: int | None = None,
         strict: bool = False,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> Page:
         """Return the entries after a position, like `Stream.read_after`."""
         return await self._session.send(
-            entry_calls.after(self.key, after, count=count, wait_ms=wait_ms, strict=strict)
+            entry_calls.after(self.key, after, count=count, wait_ms=wait_ms, strict=strict, condition=filter)
         )
 
     async def export_lines(
@@ -81,9 +107,10 @@ class AsyncStreamReads(AsyncStreamOf):
         *,
         shape: LineShape = "entry",
         fields: Sequence[str] | None = None,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> AsyncIterator[bytes]:
         """Yield the entries of a range as NDJSON, like `Stream.export_lines`."""
-        export = Export(self.key, start, end, shape, fields)
+        export = Export(self.key, start, end, shape, fields, filter)
         attempts = self._session.attempts(is_idempotent=True)
         while True:
             try:
@@ -102,9 +129,15 @@ class AsyncStreamReads(AsyncStreamOf):
                 return
             await asyncio.sleep(delay_s)
 
-    def tail(self, after: str = "$", *, on_gap: Callable[[Gap], None] = log_gap) -> AsyncIterator[Entry]:
+    def tail(
+        self,
+        after: str = "$",
+        *,
+        on_gap: Callable[[Gap], None] = log_gap,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
+    ) -> AsyncIterator[Entry]:
         """Yield new entries without end, like `Stream.tail`."""
-        return follow_async(self._session, Tail(self.key, after, on_gap))
+        return follow_async(self._session, Tail(self.key, after, on_gap, filter))
 
     async def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
         """Split a range into parts, like `Stream.split`."""

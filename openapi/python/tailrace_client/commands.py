@@ -141,13 +141,15 @@ class Commands:
         after: str = "$",
         *,
         on_gap: Callable[[Gap], None] = log_gap,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> Iterator[StreamEntry]:
         """Yield entries of several streams as they arrive, each as `(key, id, fields)`, without end.
 
         All streams begin after `after`, or each at its own position if `streams` is a mapping. Entries of one
-        stream keep their order. Like `Stream.tail`, the tail resumes after a broken connection.
+        stream keep their order. Like `Stream.tail`, the tail resumes after a broken connection, and
+        `filter` selects entries.
         """
-        return follow(self.session, StreamsTail(positions_of(streams, after), on_gap))
+        return follow(self.session, StreamsTail(positions_of(streams, after), on_gap, filter))
 
     # --- the server ----------------------------------------------------------------------------
 

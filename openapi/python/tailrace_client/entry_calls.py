@@ -34,20 +34,32 @@ def export(
     end: str,
     shape: Literal["entry", "pairs", "fields"],
     fields: Sequence[str] | None,
+    condition: str | None = None,
 ) -> Mapping[str, Any]:
     """Return the request of entries:export, whose response is streamed."""
     chosen = UNSET if fields is None else list(fields)
-    return entries_api.export_entries._get_kwargs(key, start=start, end=end, shape=shape, field=chosen)
+    return entries_api.export_entries._get_kwargs(
+        key, start=start, end=end, shape=shape, field=chosen, filter_=given(condition)
+    )
 
 
-def backwards(key: str, start: str, end: str, left: float) -> Call[tuple[list[Entry], str | None]]:
+def backwards(
+    key: str, start: str, end: str, left: float, condition: str | None = None
+) -> Call[tuple[list[Entry], str | None]]:
     """Return the call of XREVRANGE: at most a page of entries from `end` down to `start`, and at most `left`.
 
     Its result has the entries, and the `end` of the next page; None if no entries are left.
     """
     count = int(min(left, PAGE_ENTRIES))
     request = entries_api.xrange._get_kwargs(
-        key, start=start, end=end, order="desc", count=count, shape=UNSET, strict=UNSET
+        key,
+        start=start,
+        end=end,
+        order="desc",
+        count=count,
+        shape=UNSET,
+        strict=UNSET,
+        filter_=given(condition),
     )
 
     def page(answer: Answer) -> tuple[list[Entry], str | None]:
@@ -57,7 +69,15 @@ def backwards(key: str, start: str, end: str, left: float) -> Call[tuple[list[En
     return Call(request, page, is_idempotent=True)
 
 
-def after(key: str, position: str, *, count: int | None, wait_ms: int | None, strict: bool) -> Call[Page]:
+def after(
+    key: str,
+    position: str,
+    *,
+    count: int | None,
+    wait_ms: int | None,
+    strict: bool,
+    condition: str | None = None,
+) -> Call[Page]:
     """Return the call of XREAD on one stream: the entries after a position."""
     request = entries_api.xrange._get_kwargs(
         key,
@@ -65,6 +85,7 @@ def after(key: str, position: str, *, count: int | None, wait_ms: int | None, st
         count=given(count),
         wait_ms=given(wait_ms),
         strict=strict or UNSET,
+        filter_=given(condition),
         start=UNSET,
         end=UNSET,
         order=UNSET,

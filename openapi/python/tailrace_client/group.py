@@ -11,6 +11,7 @@ from tailrace_client import group_calls
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
+from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
 from tailrace_client.session import Session
 
@@ -58,14 +59,24 @@ class Group:
         """Return the position, the lag and the number of pending entries of the group."""
         return self._session.send(group_calls.info(self.key, self.name))
 
-    def configure(self, *, max_deliveries: int | None, dead_letter_stream: str | None) -> models.Group:
-        """Set or remove dead letters, and return the state of the group.
+    def configure(
+        self,
+        *,
+        max_deliveries: int | Unset | None = UNSET,
+        dead_letter_stream: str | Unset | None = UNSET,
+        filter: str | Unset | None = UNSET,  # noqa: A002 - the name of the parameter of the server
+    ) -> models.Group:
+        """Change the settings that are given, and return the state of the group. None removes a setting.
 
         An entry that was delivered `max_deliveries` times moves to `dead_letter_stream` instead of one more
-        delivery. None for both removes the settings. O(1).
+        delivery; set both, or remove both. The group delivers only entries that match `filter`. O(1).
         """
-        call = group_calls.configure(self.key, self.name, max_deliveries, dead_letter_stream)
-        return self._session.send(call)
+        settings: dict[str, int | str | Unset | None] = {
+            "max_deliveries": max_deliveries,
+            "dead_letter_stream": dead_letter_stream,
+            "filter": filter,
+        }
+        return self._session.send(group_calls.configure(self.key, self.name, settings))
 
     def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
         """Send dead letters of the group back to its stream, each once, and delete them.

@@ -12,7 +12,7 @@ from tailrace_client.generated.api import consumers as consumers_api
 from tailrace_client.generated.api import groups as groups_api
 from tailrace_client.generated.api import pending as pending_api
 from tailrace_client.generated.api import reads as reads_api
-from tailrace_client.generated.types import UNSET
+from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.json_lines import slices_of
 from tailrace_client.stream_calls import References
 
@@ -64,13 +64,11 @@ def info(key: str, group: str) -> Call[models.Group]:
     return Call(groups_api.xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
 
 
-def configure(
-    key: str, group: str, max_deliveries: int | None, dead_letter_stream: str | None
-) -> Call[models.Group]:
-    """Return the call that sets the settings of the group; None removes them."""
+def configure(key: str, group: str, settings: Mapping[str, int | str | Unset | None]) -> Call[models.Group]:
+    """Return the call that changes the settings of the group that are set here; None removes one."""
     request = groups_api.configure_group._get_kwargs(key, group, body=models.GroupSettingsBody())
     # The model cannot hold null, which removes a setting.
-    request["json"] = {"max_deliveries": max_deliveries, "dead_letter_stream": dead_letter_stream}
+    request["json"] = {name: value for name, value in settings.items() if not isinstance(value, Unset)}
     return Call(request, _group, is_idempotent=True)
 
 

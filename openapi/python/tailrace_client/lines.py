@@ -22,13 +22,20 @@ class Export:
     """One export. `request` is the next request to send; `take` and `end` return blocks of complete lines."""
 
     def __init__(
-        self, key: str, start: str, end: str, shape: LineShape, fields: Sequence[str] | None = None
+        self,
+        key: str,
+        start: str,
+        end: str,
+        shape: LineShape,
+        fields: Sequence[str] | None = None,
+        condition: str | None = None,
     ) -> None:
         self._key = key
         self._start = start
         self._end = end
         self._shape: LineShape = shape
         self._fields = fields
+        self._condition = condition
         self._rest: list[bytes] = []
         self._rest_bytes = 0
         self._last_line = b""
@@ -41,7 +48,9 @@ class Export:
         if self._last_line:
             self._start = f"({json.loads(self._last_line)['id']}"
             self._last_line = b""
-        return entry_calls.export(self._key, self._start, self._end, self._shape, self._fields)
+        return entry_calls.export(
+            self._key, self._start, self._end, self._shape, self._fields, self._condition
+        )
 
     @property
     def can_resume(self) -> bool:

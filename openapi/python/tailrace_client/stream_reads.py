@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from math import inf
 
 from tailrace_client import entry_calls
@@ -27,31 +27,51 @@ from tailrace_client.tail import Gap, Tail, log_gap
 class StreamReads(StreamOf):
     """The methods of `Stream` that read entries."""
 
-    def read(self, start: str = "-", end: str = "+", count: int | None = None) -> Iterator[Entry]:
+    def read(
+        self,
+        start: str = "-",
+        end: str = "+",
+        count: int | None = None,
+        *,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
+    ) -> Iterator[Entry]:
         """Return the entries between two ids, both included, each as `(id, fields)`; at most `count`.
 
         A bound is an id, a time in milliseconds, `-`, `+`, or `(id` to exclude that id. The entries are read
         as one export, which resumes after a broken connection. A missing stream is read as an empty one.
+
+        `filter`: only entries that match, such as `fields.status == "failed"`; the server tests them.
         """
+        if filter is not None:
+            return islice(chain.from_iterable(self._read_blocks(start, end, None, filter)), count)
         return chain.from_iterable(self._read_blocks(start, end, count))
 
-    def _read_blocks(self, start: str, end: str, count: int | None) -> Iterator[Iterable[Entry]]:
+    def _read_blocks(
+        self, start: str, end: str, count: int | None, condition: str | None = None
+    ) -> Iterator[Iterable[Entry]]:
         """Yield the entries one block of lines at a time, so that no Python code runs for each entry."""
         if count is not None:
             last = self.seek(count, start).end
             end = lesser_end(last, end) if last is not None else start
-        yield from map(entries_of_lines, self.export_lines(start, end))
+        yield from map(entries_of_lines, self.export_lines(start, end, filter=condition))
 
-    def read_reverse(self, end: str = "+", start: str = "-", count: int | None = None) -> Iterator[Entry]:
+    def read_reverse(
+        self,
+        end: str = "+",
+        start: str = "-",
+        count: int | None = None,
+        *,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
+    ) -> Iterator[Entry]:
         """Yield the entries between two ids, the newest first; at most `count` (XREVRANGE).
 
-        The entries are read page by page, each in O(log n + page). Bounds are those of `read`. A missing
-        stream is read as an empty one.
+        The entries are read page by page, each in O(log n + page). Bounds and `filter` are those of `read`. A
+        missing stream is read as an empty one.
         """
         left = inf if count is None else count
         upper: str | None = end
         while left > 0 and upper is not None:
-            page, upper = self._session.send(entry_calls.backwards(self.key, start, upper, left))
+            page, upper = self._session.send(entry_calls.backwards(self.key, start, upper, left, filter))
             yield from page
             left -= len(page)
 
@@ -76,6 +96,7 @@ class StreamReads(StreamOf):
         count: int | None = None,
         wait_ms: int | None = None,
         strict: bool = False,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> Page:
         """Return the entries after a position, and the position of the next read (XREAD). One request,
         O(log n + entries).
@@ -83,9 +104,10 @@ class StreamReads(StreamOf):
         With `wait_ms` (at most 60 000), the server waits until there are entries, or returns none when the
         time is over. `$`: only entries that are appended from now on. `strict`: raise `TailraceError` with
         the status 410 if entries after the position were trimmed. `count`: 100 000 unless given.
+        `filter`: only entries that match; the page can be empty although `next` has moved.
         """
         return self._session.send(
-            entry_calls.after(self.key, after, count=count, wait_ms=wait_ms, strict=strict)
+            entry_calls.after(self.key, after, count=count, wait_ms=wait_ms, strict=strict, condition=filter)
         )
 
     def export_lines(
@@ -95,16 +117,18 @@ class StreamReads(StreamOf):
         *,
         shape: LineShape = "entry",
         fields: Sequence[str] | None = None,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> Iterator[bytes]:
         """Yield the entries of a range as NDJSON, in blocks of complete lines.
 
-        `fields`: only the fields with these names, in this order; None for all fields.
+        `fields`: only the fields with these names, in this order; None for all fields. `filter`: only entries
+        that match.
 
         This is one request. If the connection breaks, the export resumes after the last line of the last
         block. With `shape="fields"`, lines have no id, and a broken connection after the first block is an
         error.
         """
-        export = Export(self.key, start, end, shape, fields)
+        export = Export(self.key, start, end, shape, fields, filter)
         attempts = self._session.attempts(is_idempotent=True)
         while True:
             try:
@@ -123,14 +147,20 @@ class StreamReads(StreamOf):
                 return
             time.sleep(delay_s)
 
-    def tail(self, after: str = "$", *, on_gap: Callable[[Gap], None] = log_gap) -> Iterator[Entry]:
+    def tail(
+        self,
+        after: str = "$",
+        *,
+        on_gap: Callable[[Gap], None] = log_gap,
+        filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
+    ) -> Iterator[Entry]:
         """Yield entries after `after` as they arrive, each as `(id, fields)`, without end. `$`: only new
         entries.
 
         After a broken connection the tail resumes at the same position. `on_gap` is called with the range of
-        entries that were trimmed before the tail could read them.
+        entries that were trimmed before the tail could read them. `filter`: only entries that match.
         """
-        return follow(self._session, Tail(self.key, after, on_gap))
+        return follow(self._session, Tail(self.key, after, on_gap, filter))
 
     def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
         """Return boundaries that split a range into parts of about equal counts. The server reads no entries

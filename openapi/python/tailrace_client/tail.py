@@ -109,12 +109,21 @@ class AnyTail(Generic[T]):
 class Tail(AnyTail[Entry]):
     """The tail of one stream."""
 
-    def __init__(self, key: str, after: str, on_gap: Callable[[Gap], None]) -> None:
+    def __init__(
+        self, key: str, after: str, on_gap: Callable[[Gap], None], condition: str | None = None
+    ) -> None:
         super().__init__(key, on_gap)
         self._after = after
+        self._condition = given(condition)
 
     def _request(self, position: str | Unset) -> Mapping[str, Any]:
-        return reads_api.tail._get_kwargs(self._name, after=self._after, last_event_id=position, **_NO_GROUP)
+        return reads_api.tail._get_kwargs(
+            self._name,
+            after=self._after,
+            last_event_id=position,
+            filter_=self._condition,
+            **_NO_GROUP,
+        )
 
     def _entries(self, data: Any) -> list[Entry]:
         return [entry_of(each) for each in data]
@@ -123,17 +132,21 @@ class Tail(AnyTail[Entry]):
 class StreamsTail(AnyTail[StreamEntry]):
     """The tail of several streams."""
 
-    def __init__(self, positions: Mapping[str, str], on_gap: Callable[[Gap], None]) -> None:
+    def __init__(
+        self, positions: Mapping[str, str], on_gap: Callable[[Gap], None], condition: str | None = None
+    ) -> None:
         if not positions:
             raise ValueError("streams is empty; pass at least one key")
         super().__init__(", ".join(positions), on_gap)
         self._positions = positions
+        self._condition = given(condition)
 
     def _request(self, position: str | Unset) -> Mapping[str, Any]:
         return reads_api.tail_streams._get_kwargs(
             stream=list(self._positions),
             after=list(self._positions.values()),
             last_event_id=position,
+            filter_=self._condition,
             **_NO_GROUP,
         )
 

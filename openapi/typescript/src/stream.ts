@@ -57,6 +57,8 @@ export interface ReadOptions extends Waiting, EntryForm {
   readonly start?: string;
   /** The last id; `+`, the last entry, by default. */
   readonly end?: string;
+  /** Only entries that match, such as `fields.status == "failed"`. The server tests them. */
+  readonly filter?: string;
   /** Stop after this many entries. */
   readonly count?: number;
 }
@@ -164,8 +166,8 @@ export class Stream {
   }
 
   async *#exported(start: string, options: ReadOptions): AsyncGenerator<Entry> {
-    const { end = "+", shape, encoding, signal } = options;
-    const request = { path: { key: this.key }, query: { start, end, shape, encoding } };
+    const { end = "+", shape, encoding, filter, signal } = options;
+    const request = { path: { key: this.key }, query: { start, end, shape, encoding, filter } };
     const operation = (common: object) => api.exportEntries({ ...common, ...request, parseAs: "stream" });
     const body = await this.calls.open(operation, signal);
     for await (const line of linesOf(body, { signal })) yield fromWire(JSON.parse(line) as api.Entry);

@@ -25,6 +25,8 @@ export interface Gap {
 export interface TailOptions extends EntryForm {
   /** Yield entries after this id. `$`, the default: only new entries. `0`: all entries. */
   readonly after?: string;
+  /** Only entries that match, such as `fields.status == "failed"`. The server tests them. */
+  readonly filter?: string;
   /** Called if entries are missing; the tail continues after them. */
   readonly onGap?: (gap: Gap) => void;
   /**
@@ -79,9 +81,10 @@ class Tail {
   }
 
   #open({ client, signal }: Common) {
-    const { after = "$", shape, encoding } = this.options;
+    const { after = "$", shape, encoding, filter } = this.options;
     const headers = this.#lastEventId === "" ? {} : { "Last-Event-ID": this.#lastEventId };
-    const query: TailData["query"] = { after, ...(shape && { shape }), ...(encoding && { encoding }) };
+    const form = { ...(shape && { shape }), ...(encoding && { encoding }) };
+    const query: TailData["query"] = { after, ...form, ...(filter !== undefined && { filter }) };
     const url: TailData["url"] = "/v1/streams/{key}/entries:tail";
     const path = { key: this.key };
     return client.get<unknown, TailErrors>({ url, path, query, headers, signal, parseAs: "stream" });

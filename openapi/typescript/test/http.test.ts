@@ -36,6 +36,20 @@ test("a key may hold slashes, percent signs, colons, spaces and any letter", asy
   }
 });
 
+test("reads and tails take a filter, which the server tests", async () => {
+  const stream = tailrace.stream(fresh("filtered"));
+  await stream.appendMany(Array.from({ length: 1_200 }, (_, n) => ({ n: String(n) })));
+  const filter = 'int(fields.n) >= 1198 || fields.n == "3"';
+  const values = (entries: { fields?: Readonly<Record<string, string>> }[]) =>
+    entries.map(({ fields }) => fields?.["n"]);
+  assert.deepEqual(values(await all(stream.read({ filter }))), ["3", "1198", "1199"]);
+  assert.deepEqual(values(await all(stream.read({ filter, count: 2 }))), ["3", "1198"]);
+  const found = [];
+  for await (const entry of stream.tail({ after: "0", filter })) if (found.push(entry) === 3) break;
+  assert.deepEqual(values(found), ["3", "1198", "1199"]);
+  await assert.rejects(all(stream.read({ filter: "fields.n = 1" })), { code: "INVALID_FILTER" });
+});
+
 test("a name that no URL can hold is refused before anything is sent", async () => {
   for (const name of ["", ".", "..", "\ud800"]) {
     assert.throws(() => tailrace.stream(name), { name: "TailraceError", code: "INVALID_ARGUMENT" });

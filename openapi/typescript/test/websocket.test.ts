@@ -90,6 +90,16 @@ test("a subscription gives entries of several streams, those that match its filt
   assert.deepEqual(seen.sort(), wanted.sort());
 });
 
+test("a subscription gives entries that match a condition", async (context) => {
+  const stream = connected(context).stream(fresh("condition"));
+  await stream.appendMany(Array.from({ length: 1_200 }, (_, n) => ({ n: String(n) })));
+  const wanted = await take(stream.subscribe({ after: "0", filter: "int(fields.n) >= 1198" }), 2);
+  assert.deepEqual(
+    wanted.map(({ fields }) => fields["n"]),
+    ["1198", "1199"],
+  );
+});
+
 test("a subscription is told where entries were trimmed away", async (context) => {
   const stream = connected(context).stream(fresh("gap"));
   for (const id of ["1-0", "2-0", "3-0"]) await stream.append({ id }, { id, trim: { max_length: 1 } });

@@ -229,3 +229,19 @@ def test_names_of_dots_are_names_and_no_way_to_another_resource(base_url: str, k
         assert await stream.length() == 1, "the group was deleted, and not its stream"
 
     run(base_url, program)
+
+
+def test_every_read_takes_a_filter_with_asyncio(base_url: str, key: str) -> None:
+    async def program(client: AsyncTailrace) -> None:
+        stream = client.stream(key)
+        await stream.append_many([{"n": str(number)} for number in range(30)])
+        wanted = 'int(fields.n) >= 27 || fields.n == "3"'
+        assert await first(stream.read(filter=wanted), 5) == ["3", "27", "28", "29"]
+        assert await first(stream.read(filter=wanted, count=2), 5) == ["3", "27"]
+        assert await first(stream.read_reverse(filter=wanted, count=2), 5) == ["29", "28"]
+        assert len((await stream.read_after("0", filter=wanted)).entries) == 4
+        assert await first(stream.tail("0", filter=wanted), 4) == ["3", "27", "28", "29"]
+        entries = client.tail(key, "0", filter=wanted)
+        assert [(await anext(entries)).fields["n"] for _ in range(4)] == ["3", "27", "28", "29"]
+
+    run(base_url, program)

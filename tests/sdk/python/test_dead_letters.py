@@ -31,3 +31,13 @@ def test_none_removes_the_settings(tailrace: Tailrace, key: str) -> None:
     state = group.configure(max_deliveries=None, dead_letter_stream=None)
     assert not state.max_deliveries
     assert not state.dead_letter_stream
+
+
+def test_a_group_with_a_filter_delivers_only_what_matches(tailrace: Tailrace, key: str) -> None:
+    group = tailrace.stream(key).group("g")
+    group.create(after="0", create_stream=True)
+    assert group.configure(filter='fields.n == "2"').filter_ == 'fields.n == "2"'
+    tailrace.stream(key).append_many([{"n": "1"}, {"n": "2"}, {"n": "3"}])
+    assert [entry.fields for entry in group.read("alice")] == [{"n": "2"}]
+    assert group.info().lag == 0
+    assert not group.configure(filter=None).filter_

@@ -267,3 +267,26 @@ def test_names_of_dots_are_names_and_no_way_to_another_resource(
     assert xlen.sync(key=dots, client=tailrace.generated) == StreamLengthReply(length=1)
     named.drop()
     assert stream.length() == 1
+
+
+# --- filters -----------------------------------------------------------------------------------------
+
+
+def test_every_read_takes_a_filter(stream: Stream) -> None:
+    stream.append_many(numbers(30))
+    wanted = 'int(fields.n) >= 27 || fields.n == "3"'
+    assert [fields["n"] for _, fields in stream.read(filter=wanted)] == ["3", "27", "28", "29"]
+    assert [fields["n"] for _, fields in stream.read(filter=wanted, count=2)] == ["3", "27"]
+    assert [fields["n"] for _, fields in stream.read_reverse(filter=wanted, count=2)] == ["29", "28"]
+    page = stream.read_after("0", filter=wanted)
+    assert [fields["n"] for _, fields in page.entries] == ["3", "27", "28", "29"]
+    lines = b"".join(stream.export_lines(filter=wanted, shape="fields"))
+    assert lines.count(b"\n") == 4
+    tail = stream.tail("0", filter=wanted)
+    assert [next(tail)[1]["n"] for _ in range(4)] == ["3", "27", "28", "29"]
+
+
+def test_a_bad_filter_is_an_error_with_its_place(stream: Stream) -> None:
+    with pytest.raises(TailraceError, match="at character 10") as caught:
+        list(stream.read(filter="fields.n = 1"))
+    assert caught.value.code == "INVALID_FILTER"

@@ -449,6 +449,10 @@ export type Group = {
      */
     dead_letter_stream?: string;
     /**
+     * The condition on the entries that the group delivers; absent if not set.
+     */
+    filter?: string;
+    /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
     dead_letters?: number;
@@ -644,6 +648,10 @@ export type GroupSettingsBody = {
      */
     dead_letter_stream?: string;
     /**
+     * A condition, as in `GET .../entries`. The group delivers only entries that match; others count as read.
+     */
+    filter?: string;
+    /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
@@ -764,6 +772,22 @@ export type Limits = {
      * Tests of single fields in one filter.
      */
     filter_tests_max: number;
+    /**
+     * Entries that a filter examines before other requests are served; for a group, in one command.
+     */
+    filter_step_entries: number;
+    /**
+     * Bytes of entries that a filter examines before other requests are served.
+     */
+    filter_step_bytes: number;
+    /**
+     * Entries that the filters of groups examine in one transaction, or in one turn of a pipeline.
+     */
+    filter_turn_entries_max: number;
+    /**
+     * Milliseconds for which a read of a group that does not wait looks for an entry that matches.
+     */
+    filter_read_ms_max: number;
     /**
      * Entries that one read with a filter examines, whether or not they match. `next` continues.
      */
@@ -5387,7 +5411,7 @@ export type ConfigureGroupData = {
 
 export type ConfigureGroupErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**

@@ -13,8 +13,14 @@ export interface Arrival {
   readonly position: string;
 }
 
+/** A new position without an entry: the filter of the subscription removed all entries before it. */
+export interface Move {
+  readonly key: string;
+  readonly position: string;
+}
+
 export class Inbox {
-  readonly #items: (Arrival | GapPush | EndPush)[] = [];
+  readonly #items: (Arrival | Move | GapPush | EndPush)[] = [];
   #loss: TailraceError | undefined;
   #changed: () => void = () => undefined;
 
@@ -36,7 +42,7 @@ export class Inbox {
   /**
    * Returns the oldest push. Once all are taken, throws the reason why no more arrive. One caller at a time.
    */
-  async take(): Promise<Arrival | GapPush | EndPush> {
+  async take(): Promise<Arrival | Move | GapPush | EndPush> {
     for (;;) {
       const item = this.#items.shift();
       if (item !== undefined) return item;
@@ -52,7 +58,8 @@ export class Inbox {
 }
 
 /** Returns the entries of a push. The position of the push itself is after entries that a filter removed. */
-function arrivalsOf({ key, entries, next }: Extract<Push, { entries: unknown }>): Arrival[] {
+function arrivalsOf({ key, entries, next }: Extract<Push, { entries: unknown }>): (Arrival | Move)[] {
+  if (entries.length === 0) return [{ key, position: next }];
   const last = entries.length - 1;
   return entries.map((entry, index) => ({ key, entry, position: index === last ? next : entry.id }));
 }

@@ -10,7 +10,7 @@ import { resumed } from "../resuming.js";
 import type { Gap } from "../tail.js";
 import { abortable } from "../waiting.js";
 import type { Connection, Ok } from "./connection.js";
-import type { Arrival, Inbox } from "./inbox.js";
+import type { Arrival, Inbox, Move } from "./inbox.js";
 import type { Request } from "./messages.js";
 import type { Session } from "./session.js";
 
@@ -43,6 +43,8 @@ export abstract class Pushed<T> {
   protected opened(_ok: Ok): void {}
   /** Handles an entry that the program has finished. */
   protected passed(_arrival: Arrival): void {}
+  /** Handles a new position without an entry. */
+  protected moved(_move: Move): void {}
   /** Handles a gap. */
   protected missed(_gap: Gap): void {}
   /** Handles entries that arrived but that the program did not take before it ended the iteration. */
@@ -84,6 +86,10 @@ export abstract class Pushed<T> {
       if (inbox.loss !== undefined && !this.keepsAfterLoss) throw inbox.loss;
       if ("gap" in arrival) {
         this.missed({ key: arrival.key, ...arrival.gap });
+        continue;
+      }
+      if (!("entry" in arrival)) {
+        this.moved(arrival);
         continue;
       }
       yield this.item(arrival);

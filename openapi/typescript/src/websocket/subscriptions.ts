@@ -15,13 +15,16 @@ import type { DeliveredEntry } from "../generated/index.js";
 import type { NackOptions } from "../settling.js";
 import type { Gap } from "../tail.js";
 import type { Connection, Ok } from "./connection.js";
-import type { Arrival } from "./inbox.js";
+import type { Arrival, Move } from "./inbox.js";
 import type { Request } from "./messages.js";
 import { Pushed, type PushedOptions } from "./pushed.js";
 import type { Session } from "./session.js";
 
 export interface SubscribeOptions extends PushedOptions {
-  /** Yield only entries in which each of these fields has this value, or one of these values. */
+  /**
+   * Yield only entries that match: a condition, such as `fields.status == "failed"`, or an object with a value
+   * or a list of values for each field.
+   */
   readonly filter?: string | Readonly<Record<string, string | readonly string[]>>;
   /** Called if entries are missing; the subscription continues after them. */
   readonly onGap?: (gap: Gap) => void;
@@ -104,6 +107,10 @@ export class Subscription extends Pushed<StreamEntry> {
   }
 
   protected override passed({ key, position }: Arrival): void {
+    this.#positions.set(key, position);
+  }
+
+  protected override moved({ key, position }: Move): void {
     this.#positions.set(key, position);
   }
 

@@ -39,6 +39,8 @@ class Group:
     """ How often an entry is delivered at most; absent if not set. """
     dead_letter_stream: str | Unset = UNSET
     """ The key of the stream to which an entry moves instead of one more delivery; absent if not set. """
+    filter_: str | Unset = UNSET
+    """ The condition on the entries that the group delivers; absent if not set. """
     dead_letters: int | Unset = UNSET
     """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
@@ -65,6 +67,8 @@ class Group:
 
         dead_letter_stream = self.dead_letter_stream
 
+        filter_ = self.filter_
+
         dead_letters = self.dead_letters
 
         field_dict: dict[str, Any] = {}
@@ -85,6 +89,8 @@ class Group:
             field_dict["max_deliveries"] = max_deliveries
         if dead_letter_stream is not UNSET:
             field_dict["dead_letter_stream"] = dead_letter_stream
+        if filter_ is not UNSET:
+            field_dict["filter"] = filter_
         if dead_letters is not UNSET:
             field_dict["dead_letters"] = dead_letters
 
@@ -126,6 +132,8 @@ class Group:
 
         dead_letter_stream = d.pop("dead_letter_stream", UNSET)
 
+        filter_ = d.pop("filter", UNSET)
+
         dead_letters = d.pop("dead_letters", UNSET)
 
         group = cls(
@@ -138,6 +146,7 @@ class Group:
             encoding=encoding,
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,
+            filter_=filter_,
             dead_letters=dead_letters,
         )
 

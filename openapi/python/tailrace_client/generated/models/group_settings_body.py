@@ -29,6 +29,8 @@ class GroupSettingsBody:
     dead_letter_stream: str | Unset = UNSET
     """ The key of the stream to which such entries move. It is created with its first entry. The token needs
     `admin` on it, too. """
+    filter_: str | Unset = UNSET
+    """ A condition, as in `GET .../entries`. The group delivers only entries that match; others count as read. """
     encoding: GroupSettingsBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
@@ -36,6 +38,8 @@ class GroupSettingsBody:
         max_deliveries = self.max_deliveries
 
         dead_letter_stream = self.dead_letter_stream
+
+        filter_ = self.filter_
 
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
@@ -48,6 +52,8 @@ class GroupSettingsBody:
             field_dict["max_deliveries"] = max_deliveries
         if dead_letter_stream is not UNSET:
             field_dict["dead_letter_stream"] = dead_letter_stream
+        if filter_ is not UNSET:
+            field_dict["filter"] = filter_
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
 
@@ -60,6 +66,8 @@ class GroupSettingsBody:
 
         dead_letter_stream = d.pop("dead_letter_stream", UNSET)
 
+        filter_ = d.pop("filter", UNSET)
+
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupSettingsBodyEncoding | Unset
         if isinstance(_encoding, Unset):
@@ -70,6 +78,7 @@ class GroupSettingsBody:
         group_settings_body = cls(
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,
+            filter_=filter_,
             encoding=encoding,
         )
 

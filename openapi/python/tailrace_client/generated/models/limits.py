@@ -22,12 +22,13 @@ class Limits:
                 'connections_max': 16384, 'connections_per_peer_max': 0, 'waiting_readers_max': 100000, 'event_streams_max':
                 10000, 'websockets_max': 10000, 'subscriptions_max': 100000, 'bodies_mb': 512, 'requests_per_s': 0,
                 'request_burst': 0, 'memory_limit_mb': 0, 'filter_characters_max': 4096, 'filter_depth_max': 32,
-                'filter_tests_max': 64, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864, 'name_bytes_max':
-                512, 'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max':
-                10000, 'large_imports_max': 2, 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max':
-                2000000, 'body_elements_max': 300000, 'request_elements_max': 30000, 'ids_per_request_max': 10000,
-                'reference_looks_max': 150000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max': 131072,
-                'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
+                'filter_tests_max': 64, 'filter_step_entries': 1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max':
+                10000, 'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864,
+                'name_bytes_max': 512, 'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864,
+                'body_members_max': 10000, 'large_imports_max': 2, 'batch_entries_max': 100000, 'body_lines_max': 200000,
+                'bulk_elements_max': 2000000, 'body_elements_max': 300000, 'request_elements_max': 30000, 'ids_per_request_max':
+                10000, 'reference_looks_max': 150000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max':
+                131072, 'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
                 'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max':
                 20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
                 10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
@@ -82,6 +83,14 @@ class Limits:
     """ How deeply the conditions of a filter can be nested. """
     filter_tests_max: int
     """ Tests of single fields in one filter. """
+    filter_step_entries: int
+    """ Entries that a filter examines before other requests are served; for a group, in one command. """
+    filter_step_bytes: int
+    """ Bytes of entries that a filter examines before other requests are served. """
+    filter_turn_entries_max: int
+    """ Entries that the filters of groups examine in one transaction, or in one turn of a pipeline. """
+    filter_read_ms_max: int
+    """ Milliseconds for which a read of a group that does not wait looks for an entry that matches. """
     filter_scan_entries_max: int
     """ Entries that one read with a filter examines, whether or not they match. `next` continues. """
     filter_scan_bytes_max: int
@@ -244,6 +253,14 @@ class Limits:
 
         filter_tests_max = self.filter_tests_max
 
+        filter_step_entries = self.filter_step_entries
+
+        filter_step_bytes = self.filter_step_bytes
+
+        filter_turn_entries_max = self.filter_turn_entries_max
+
+        filter_read_ms_max = self.filter_read_ms_max
+
         filter_scan_entries_max = self.filter_scan_entries_max
 
         filter_scan_bytes_max = self.filter_scan_bytes_max
@@ -390,6 +407,10 @@ class Limits:
                 "filter_characters_max": filter_characters_max,
                 "filter_depth_max": filter_depth_max,
                 "filter_tests_max": filter_tests_max,
+                "filter_step_entries": filter_step_entries,
+                "filter_step_bytes": filter_step_bytes,
+                "filter_turn_entries_max": filter_turn_entries_max,
+                "filter_read_ms_max": filter_read_ms_max,
                 "filter_scan_entries_max": filter_scan_entries_max,
                 "filter_scan_bytes_max": filter_scan_bytes_max,
                 "name_bytes_max": name_bytes_max,
@@ -494,6 +515,14 @@ class Limits:
         filter_depth_max = d.pop("filter_depth_max")
 
         filter_tests_max = d.pop("filter_tests_max")
+
+        filter_step_entries = d.pop("filter_step_entries")
+
+        filter_step_bytes = d.pop("filter_step_bytes")
+
+        filter_turn_entries_max = d.pop("filter_turn_entries_max")
+
+        filter_read_ms_max = d.pop("filter_read_ms_max")
 
         filter_scan_entries_max = d.pop("filter_scan_entries_max")
 
@@ -640,6 +669,10 @@ class Limits:
             filter_characters_max=filter_characters_max,
             filter_depth_max=filter_depth_max,
             filter_tests_max=filter_tests_max,
+            filter_step_entries=filter_step_entries,
+            filter_step_bytes=filter_step_bytes,
+            filter_turn_entries_max=filter_turn_entries_max,
+            filter_read_ms_max=filter_read_ms_max,
             filter_scan_entries_max=filter_scan_entries_max,
             filter_scan_bytes_max=filter_scan_bytes_max,
             name_bytes_max=name_bytes_max,

@@ -1,0 +1,62 @@
+"""Deliveries of a group with a filter: which entries a read examines, and which of them it may deliver.
+
+A read examines a limited number of entries after the group's position. The position moves over all that it
+examined, so the next read continues there and no entry is examined twice. An entry that does not match counts
+as read, and never becomes pending. This module changes nothing; `core.handlers.group_reader` records the
+delivery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tailrace.core.execution import Execution
+from tailrace.core.filters import Filter, compile_filter
+from tailrace.core.group_settings import GroupSettings
+from tailrace.core.limits import FILTER_STEP_BYTES, FILTER_STEP_ENTRIES
+from tailrace.core.replies import NO_ENTRIES, Entries
+from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
+
+
+def filter_of(settings: GroupSettings) -> Filter | None:
+    """Return the filter in the settings of a group, None without one. O(1)."""
+    return None if settings.filter is None else compile_filter(settings.filter)
+
+
+class FilterScan:
+    """What one command may still examine. `is_behind`: whether entries remain that it could not examine."""
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+        self._left = FILTER_STEP_ENTRIES
+        self._left_bytes = FILTER_STEP_BYTES
+        self.is_behind = False
+
+    def after(self, stream: Stream, position: StreamId, wanted: Filter) -> Examined:
+        """Examine entries after `position`; the stream has at least one. O(log n + bytes examined)."""
+        most = min(self._left, self._execution.filter_entries_left)
+        if most <= 0 or self._left_bytes <= 0:
+            self.is_behind = True
+            return Examined((), NO_ENTRIES)
+        ids, fragments = stream.log.range(position + 1, count=most, max_bytes=self._left_bytes)
+        self._left -= len(ids)
+        self._execution.filter_entries_left -= len(ids)
+        self._left_bytes -= sum(map(len, fragments))
+        self.is_behind |= stream.log.last_id > ids[-1]
+        return Examined(ids, wanted.select(Entries(ids, fragments)))
+
+
+class Examined:
+    """The entries that one read examined, and those that match."""
+
+    def __init__(self, ids: Sequence[StreamId], matching: Entries) -> None:
+        self._ids = ids
+        self.matching = matching
+
+    def passed(self, delivered: int) -> Sequence[StreamId]:
+        """Return the ids that the position moves over if the first `delivered` matching entries are
+        delivered: all up to the next one that matches. O(entries)."""
+        if delivered == len(self.matching):
+            return self._ids
+        return self._ids[: self._ids.index(self.matching.ids[delivered])]
