@@ -28,7 +28,7 @@ OPTIONS: Final = (
     *("--remote-debugging-port=0", "--window-size=1280,900"),
 )
 _DEVTOOLS: Final = re.compile(rb"DevTools listening on ws://([^/]+)/")
-_KEYS: Final = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
+_KEYS: Final = {"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
 
 
 class Page:
