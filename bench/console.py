@@ -2,9 +2,9 @@
 
 The server has 100 000 streams, one of 10 000 000 entries with 100 groups. Each view is loaded as a reader
 does, and timed until it shows its content; its row also has the processor time of the server. Another client
-appends one entry after another meanwhile; its latencies are compared with those when no page is open. The last
-row is the time from an append to the entry on the screen. The browser runs on the same machine and takes its
-share of the processors. Run it with ``python -m bench.console``.
+appends one entry after another meanwhile; its latencies are compared with those when no page is open. The
+last row is the time from an append to the entry on the screen. The browser runs on the same machine and takes
+its share of the processors. Run it with ``python -m bench.console``.
 """
 
 from __future__ import annotations
