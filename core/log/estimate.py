@@ -12,7 +12,7 @@ from typing import Final
 from tailrace.core.log.block import Block
 
 SAMPLED_BLOCKS_MAX: Final = 3
-"""How many blocks before the last one are looked at. Storage may have to read each of them."""
+"""How many blocks before the last one are examined. Storage may have to read each of them."""
 
 
 def estimated_bytes(blocks: Sequence[Block]) -> int:

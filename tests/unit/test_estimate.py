@@ -55,11 +55,11 @@ def test_many_blocks_are_estimated_within_a_fifth() -> None:
 
 def test_a_large_log_is_not_read_whole() -> None:
     reads: list[object] = []
-    blocks = [
-        Block.restored(
-            number << 8, (number << 8) + 99, 100, 0, lambda block: reads.append(block) or b"x" * 50
-        )
-        for number in range(1, 1001)
-    ]
+
+    def source(block: object) -> bytes:
+        reads.append(block)
+        return b"x" * 50
+
+    blocks = [Block.restored(number << 8, (number << 8) + 99, 100, 0, source) for number in range(1, 1001)]
     assert estimated_bytes(blocks) == 1000 * 50
     assert len(reads) == SAMPLED_BLOCKS_MAX + 1
