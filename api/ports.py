@@ -1,4 +1,4 @@
-"""The interfaces that `api` needs: the store and the slow log.
+"""The interfaces that `api` needs: the store, the slow log, and the state of the process.
 
 `app` implements them. A store answers commands of `core.commands` with replies of `core.replies`. It raises
 `StreamError` if it refuses a command, and `StoreUnavailable` if it accepts no such command now.
@@ -183,6 +183,37 @@ class SlowLog(Protocol):
     def clear(self) -> None:
         """Remove all operations."""
         ...
+
+
+class ServerReport(Protocol):
+    """What the process knows of itself, for `GET /v1/server`."""
+
+    async def report(self, limit: int) -> Mapping[str, object]:
+        """Return the members of `api.schemas.server.ServerState`, except those that `api` itself knows.
+
+        `limit`: how many streams and audit lines to return at most. O(streams + groups) in slices.
+        """
+        ...
+
+
+class NoServerReport:
+    """The report of an application that no process of `app` runs: it measures nothing."""
+
+    async def report(self, limit: int) -> Mapping[str, object]:
+        """Return that nothing is known."""
+        del limit
+        return {
+            "started_at_ms": None,
+            "store": "memory",
+            "durability": None,
+            "nodes": [],
+            "memory": None,
+            "connections": None,
+            "storage": None,
+            "contents": None,
+            "largest_streams": [],
+            "audit": {"capacity": 0, "acts": []},
+        }
 
 
 class NoSlowLog:

@@ -18,6 +18,8 @@ from tailrace.app import __version__
 from tailrace.app.console import console_routes
 from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
 from tailrace.app.metrics.endpoint import MetricsEndpoint
+from tailrace.app.metrics.process_report import ProcessReport
+from tailrace.app.metrics.reuse import CensusReuse
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
 from tailrace.app.protocols.connections import SWEEP_PERIOD_S
@@ -108,6 +110,8 @@ def create_app(
         api.state.engine_features = store.features
     sources.open_limits = api.state.open_limits
     sources.tokens = tokens
-    endpoint = MetricsEndpoint(sources, settings.metrics_groups)
+    reuse = CensusReuse()
+    api.state.server_report = ProcessReport(sources, settings, reuse)
+    endpoint = MetricsEndpoint(sources, settings.metrics_groups, reuse)
     api.add_route("/metrics", endpoint.metrics, methods=["GET"], include_in_schema=False)
     return RequestObserver(api, sources, tracing)

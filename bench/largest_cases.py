@@ -40,7 +40,7 @@ CHEAP: Final = frozenset(
         *("xlen", "xsetid", "xcfgset", "delete_entry"),
         *("xinfo_group", "xgroup_create", "xgroup_setid", "xgroup_createconsumer"),
         "configure_group",
-        *("create_ticket", "show_access", "get_limits", "slow_log", "clear_slow_log"),
+        *("create_ticket", "show_access", "get_limits", "show_server", "slow_log", "clear_slow_log"),
         *("healthz", "readyz", "problem_page"),
     }
 )

@@ -219,9 +219,8 @@ DEAD_LETTER_BYTES_MAX: Final = 8 * MIB
 RETIRED_BLOCKS_PER_APPEND: Final = 100
 """How many blocks one append removes by the retention of its stream: 2 ms. The sweep removes the rest."""
 RETIRED_ENTRIES_PER_STEP: Final = 50_000
-"""How many entries one step of the retention sweep removes: 5 ms."""
 RETENTION_STREAMS_PER_STEP: Final = 100
-"""How many streams one step of the retention sweep examines: 5 ms."""
+"""How many entries one step of the retention sweep removes, and how many streams it examines: 5 ms each."""
 
 FILTER_CHARACTERS_MAX: Final = 4_096
 """Characters of a filter. Parsing takes about 10 us for each word, so less than 10 ms for a filter."""

@@ -50,6 +50,7 @@ _OWN_NEEDS: Final[Mapping[str, Need]] = {
     "create_ticket": "any",
     "show_access": "any",
     "get_limits": "any",
+    "show_server": "admin",  # on every key, as the slow log
     "slow_log": "admin",  # on every key: it names those of all tokens
     "clear_slow_log": "admin",
     "healthz": "open",

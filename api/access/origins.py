@@ -67,6 +67,7 @@ ANSWER_HEADERS: Final = (
     "X-Incarnation",
     "X-Last-Id",
     "X-Request-Id",
+    "X-Stream-Bytes",
     "X-Stream-Length",
 )
 """The response headers that a page may read, in addition to those that every page may read."""

@@ -23,6 +23,7 @@ from tailrace.api.routes import (
     producers,
     ranges,
     reads,
+    server,
     service,
     slow_log,
     streams,
@@ -47,6 +48,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     tickets.router,
     access.router,
     slow_log.router,
+    server.router,
     problems.router,
 )
 """The routers in the order in which routes are tried: the busiest ones first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from msgspec import UNSET, UnsetType
@@ -27,7 +27,7 @@ from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
 from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.stream_replies import (
-    INCARNATION_HEADER,
+    STREAM_HEADERS,
     full_json,
     stream_headers,
     stream_json,
@@ -49,20 +49,6 @@ from tailrace.core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX, PAGE_ENTRIES_
 from tailrace.core.replies import StreamFullInfo, StreamInfo, StreamList
 
 router = APIRouter(tags=["streams"])
-
-
-def _header(description: str, schema_type: str, example: str | int) -> dict[str, Any]:
-    return {"description": description, "schema": {"type": schema_type}, "example": example}
-
-
-_STREAM_HEADERS: Final = {
-    "X-Stream-Length": _header("How many entries the stream has.", "integer", 3),
-    "X-First-Id": _header(
-        "The id of the first entry; absent if the stream is empty.", "string", "1692632086370-0"
-    ),
-    "X-Last-Id": _header("The last id that the stream issued.", "string", "1692632102976-0"),
-    "X-Incarnation": INCARNATION_HEADER,
-}
 
 
 @router.get("/v1/streams", **operation("list_streams", "List streams", reply=StreamPage))
@@ -155,12 +141,13 @@ async def xinfo_stream(
     **operation(
         "head_stream",
         "Get the length and ids of a stream as headers",
-        extra={"responses": {"200": {"headers": _STREAM_HEADERS}}},
+        extra={"responses": {"200": {"headers": STREAM_HEADERS}}},
         errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
     ),
 )
 async def head_stream(key: KeyPath, store: Store) -> Response:
-    """Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n)."""
+    """Return the length, the bytes, the first id, the last id and the incarnation of a stream as headers.
+    O(log n)."""
     info = await store.execute(InfoStream(key))
     assert isinstance(info, StreamInfo)
     return Response(headers=stream_headers(info), media_type="application/json")

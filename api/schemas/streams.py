@@ -160,6 +160,7 @@ STATE_EXAMPLE: Final[JsonDict] = {
     "recorded_first_id": "1692632086370-0",
     "groups": 1,
     "blocks": 1,
+    "bytes": 201,
     "idempotency": IDEMPOTENCY_EXAMPLE,
     "first_entry": ENTRY_EXAMPLE,
     "last_entry": LAST_ENTRY_EXAMPLE,
@@ -190,6 +191,11 @@ class StreamState(WireModel):
     )
     groups: int = Field(description="How many consumer groups the stream has.", examples=[1])
     blocks: int = Field(description="How many blocks hold the entries.", examples=[1])
+    bytes: int | None = Field(
+        description="About how many bytes the entries take, most of them compressed. The server estimates it "
+        "from a few blocks. Null behind a gateway.",
+        examples=[201],
+    )
     idempotency: IdempotencyState = Field(
         description="The idempotency keys that the stream remembers.", examples=[IDEMPOTENCY_EXAMPLE]
     )

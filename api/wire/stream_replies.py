@@ -47,6 +47,7 @@ def stream_json(key: bytes, info: StreamInfo) -> Json:
         "recorded_first_id": format_id(info.first_id),
         "groups": info.group_count,
         "blocks": info.block_count,
+        "bytes": info.size_bytes,
         "idempotency": _idempotency_json(info),
         **_retention_json(info.retention),
         "first_entry": first_entry_json(info.first_entry),
@@ -55,11 +56,14 @@ def stream_json(key: bytes, info: StreamInfo) -> Json:
 
 
 def stream_headers(info: StreamInfo) -> dict[str, str]:
-    """Return the headers that HEAD returns for a stream; an empty stream has no `X-First-Id`."""
+    """Return the headers that HEAD returns for a stream; an empty stream has no `X-First-Id`, and a
+    stream behind a gateway no `X-Stream-Bytes`."""
     first_id = optional_id(_first_id(info))
     headers = {"X-Stream-Length": str(info.length), "X-Last-Id": format_id(info.last_id)}
     if first_id is not None:
         headers["X-First-Id"] = first_id
+    if info.size_bytes is not None:
+        headers["X-Stream-Bytes"] = str(info.size_bytes)
     return headers | incarnation_headers(info.incarnation)
 
 
@@ -111,6 +115,26 @@ async def full_json(full: StreamFullInfo, shape: Shape) -> Json:
         "entries": entries_json(full.entries, shape),
         "group_details": [await group_detail_json(group, slices) for group in full.groups],
     }
+
+
+def _header(description: str, schema_type: str, example: str | int) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": schema_type}, "example": example}
+
+
+STREAM_HEADERS: Final = {
+    "X-Stream-Length": _header("How many entries the stream has.", "integer", 3),
+    "X-Stream-Bytes": _header(
+        "About how many bytes the entries take, as in the state of the stream; absent behind a gateway.",
+        "integer",
+        201,
+    ),
+    "X-First-Id": _header(
+        "The id of the first entry; absent if the stream is empty.", "string", "1692632086370-0"
+    ),
+    "X-Last-Id": _header("The last id that the stream issued.", "string", "1692632102976-0"),
+    "X-Incarnation": INCARNATION_HEADER,
+}
+"""The headers of `HEAD /v1/streams/{key}`."""
 
 
 def stream_list_json(reply: StreamList) -> Json:

@@ -18,7 +18,7 @@ from tailrace.api.access.security import Security
 from tailrace.app import __version__
 from tailrace.app.cli.stores import require_one_store, sources_of
 from tailrace.app.main import create_app, create_hot_routes
-from tailrace.app.observability.audit import write_audit_line
+from tailrace.app.observability.audit import AuditLog
 from tailrace.app.observability.logs import configure_logging
 from tailrace.app.observability.tracing import CannotTrace, tracing_from
 from tailrace.app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
@@ -117,11 +117,13 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     try:
         files = _file_budget(settings)
         settings = settings.model_copy(update={"connections_max": files.connections_max})
-        tokens = _open_tokens(settings)
-        security = Security(tokens, write_audit_line, settings.allowed_origin)
+        audit = AuditLog()
+        tokens = _open_tokens(settings, audit)
+        security = Security(tokens, audit, settings.allowed_origin)
         registry = Connections(settings, refused_max=files.refused_max)
         rates = TokenBuckets(settings)
         sources, tracing = sources_of(settings, registry), _tracing()
+        sources.audit = audit
         app = create_app(sources, settings, rates, tokens, security, tracing)
         serve_app(
             app,
@@ -186,13 +188,13 @@ def _file_budget(settings: Settings) -> FileBudget:
     return files
 
 
-def _open_tokens(settings: Settings) -> FileAuthenticator:
+def _open_tokens(settings: Settings, audit: AuditLog) -> FileAuthenticator:
     """Open the tokens file. Raises `CannotStart` if it is invalid, or if it was named and is missing."""
     path = settings.tokens_path
     try:
         if settings.tokens_file is not None:
             path.stat()
-        return FileAuthenticator(path, write_audit_line)
+        return FileAuthenticator(path, audit)
     except OSError as error:
         hint = f"create one with `tailrace token create NAME --scope read --tokens-file {path}`"
         raise CannotStart(f"cannot read the tokens file {path}: {reason(error)}; {hint}") from error

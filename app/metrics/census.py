@@ -7,7 +7,7 @@ covers all streams and groups. The module reads the keyspace and never changes i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from heapq import heappush, heappushpop
+from heapq import heappush, heappushpop, nlargest
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -18,6 +18,9 @@ from tailrace.core.idle import idle_since
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.lag import lag_of, unread_since_ms
 from tailrace.core.stream import Stream
+
+WEIGHED_MAX: Final = 200
+"""How many of the streams with the most blocks a census remembers. Blocks have about the same size."""
 
 SLICE: Final = 250
 """How many streams and groups one slice covers: about 0.9 ms."""
@@ -83,6 +86,7 @@ class Census:
         self.pending = 0
         self.named: list[GroupState] = []
         self.rest: GroupState | None = None
+        self._weights: list[tuple[int, int, bytes]] = []
         self._keyspace = keyspace
         self._now_ms = now_ms
         self._named_max = named_max
@@ -94,6 +98,7 @@ class Census:
         for key, stream in self._all_streams():
             self.streams += 1
             self.entries += stream.length
+            self._weigh(key, stream)
             if (self.streams + self.groups) % SLICE == 0:
                 yield
             for group in _all_groups(stream):
@@ -156,6 +161,17 @@ class Census:
             self._decoded += 1
             since_ms = unread_since_ms(stream, group)
         return 0 if since_ms is None else idle_since(since_ms, self._now_ms)
+
+    def _weigh(self, key: bytes, stream: Stream) -> None:
+        weight = (len(stream.log.blocks), stream.length, key)
+        if len(self._weights) < WEIGHED_MAX:
+            heappush(self._weights, weight)
+        elif weight > self._weights[0]:
+            heappushpop(self._weights, weight)
+
+    def heaviest(self, count: int) -> list[bytes]:
+        """Return the keys of the streams that had the most blocks, and among equals the most entries."""
+        return [key for *_, key in nlargest(count, self._weights)]
 
     def _add_to_rest(self, state: GroupState) -> None:
         self.rest = _NO_GROUP.joined(state) if self.rest is None else self.rest.joined(state)

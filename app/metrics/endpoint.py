@@ -59,10 +59,10 @@ _GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
 class MetricsEndpoint:
     """The handler of the route. `groups_max`: how many groups to name; `other` is the sum of the rest."""
 
-    def __init__(self, sources: Sources, groups_max: int) -> None:
+    def __init__(self, sources: Sources, groups_max: int, reuse: CensusReuse) -> None:
         self._sources = sources
         self._groups_max = groups_max
-        self._reuse = CensusReuse()
+        self._reuse = reuse
         self._process = CollectorRegistry()
         ProcessCollector(registry=self._process)
         GCCollector(registry=self._process)

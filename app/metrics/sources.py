@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.tallies import OpenLimits
+from tailrace.app.observability.audit import AuditLog
 from tailrace.app.observability.counters.loop_lag import LoopLag
 from tailrace.app.observability.counters.requests import RequestFigures
 from tailrace.app.protocols.connections import Connections
@@ -24,7 +25,8 @@ class Sources:
 
     `storage` None: data is in memory only, or an engine
     keeps it. `connections`: all open connections. `open_limits`: open event
-    streams, WebSockets and subscriptions. `tokens` None: the server has no authenticator.
+    streams, WebSockets and subscriptions. `tokens` None: the server has no authenticator. `audit`: the audit
+    log, with its most recent lines.
     """
 
     store: EngineStore | RemoteStore
@@ -34,3 +36,4 @@ class Sources:
     loop_lag: LoopLag = field(default_factory=LoopLag)
     open_limits: OpenLimits = field(default_factory=lambda: OpenLimits(DEFAULT_LIMITS))
     tokens: FileAuthenticator | None = None
+    audit: AuditLog = field(default_factory=AuditLog)

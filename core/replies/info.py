@@ -68,6 +68,8 @@ class StreamInfo(Struct, frozen=True):
     keeps none. Redis does not have it."""
     retention: RetentionInfo | None = None
     """The retention; None if the stream has none. Redis does not have it."""
+    size_bytes: int | None = None
+    """About how many bytes the entries take; None if the store does not know it. Redis does not have it."""
 
 
 class GroupInfo(Struct, frozen=True):

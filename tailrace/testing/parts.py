@@ -13,7 +13,7 @@ from pydantic_settings import PydanticBaseSettingsSource
 from tailrace.api.access.security import Security
 from tailrace.app.main import create_app, create_hot_routes
 from tailrace.app.metrics.sources import Sources
-from tailrace.app.observability.audit import write_audit_line
+from tailrace.app.observability.audit import AuditLog
 from tailrace.app.protocols.classes import http_protocol, websocket_protocol
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.settings import Durability, Settings
@@ -48,10 +48,11 @@ class Parts:
         settings = _Settings(
             durability=Durability.NONE, data_dir=directory, tokens_file=directory / "tokens.json"
         )
-        tokens = FileAuthenticator(settings.tokens_path, write_audit_line)
-        security = Security(tokens, write_audit_line, ())
+        audit = AuditLog()
+        tokens = FileAuthenticator(settings.tokens_path, audit)
+        security = Security(tokens, audit, ())
         registry, rates = Connections(settings), TokenBuckets(settings)
-        sources = Sources(self.store, None, registry)
+        sources = Sources(self.store, None, registry, audit=audit)
         self.app = create_app(sources, settings, rates, tokens, security)
         self.http = http_protocol(registry, create_hot_routes(sources, rates, security))
         self.ws = websocket_protocol(registry)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from PIL import Image
 
@@ -17,7 +17,7 @@ from tests.support.console import Console
 from tests.support.server_process import running_server
 
 KEY: Final = "race:france"
-WIDE: Final = (1180, 740)
+WIDE: Final = (1280, 800)
 PHONE: Final = (390, 780)
 COLOURS: Final = 255
 """Enough for the flat colours of the console; the files are a third of the size then."""
@@ -38,16 +38,49 @@ VIEWS: Final[dict[str, str]] = {
 """The views, with a text that shows that they are ready."""
 
 
+RIDERS: Final = ("Castilla", "Norem", "Prickett", "Aguilar")
+MINUTES: Final = 45
+PHASES: Final = (4, 7, 3, 2, 5, 9, 12, 6, 3, 1, 2, 4, 8, 5)
+"""How long the riders of each phase wait before a lap, relative to each other."""
+
+
 def prepare(console: Console) -> None:
-    """Append the race example from the page, and more around it, so that every view has something to show."""
+    """Append the race example from the page, and what a day of races leaves around it."""
     console.open()
     console.press("Append the race example")
     console.until_text("12 entries shown")
-    for race in ("race:italy", "race:spain", "race:usa", "weather"):
-        console.append(race, [{"rider": "Norem", "speed": "28.8"}] * (len(race) * 7))
-    console.command("XGROUP", "CREATE", "race:italy", "medics", "0")
-    console.command("XREADGROUP", "GROUP", "judges", "alice", "COUNT", "4", "STREAMS", KEY, ">")
-    console.command("XREADGROUP", "GROUP", "judges", "bob", "COUNT", "2", "STREAMS", KEY, ">")
+    first_ms = int(console.command("XRANGE", KEY, "-", "+", "COUNT", "1")[0][0].split("-")[0])
+    console.command("DEL", KEY)
+    for number, race in enumerate((KEY, "race:italy", "race:spain", "race:usa", "weather")):
+        laps = race_of(first_ms - number * 60_000, 60 * MINUTES // (number + 1))
+        answer = console.http.post(f"/v1/streams/{race}/entries:batch", json={"entries": laps})
+        assert answer.status_code == 201, answer.text
+    for key, group in ((KEY, "judges"), ("race:italy", "medics")):
+        console.command("XGROUP", "CREATE", key, group, "0")
+    history = ("COUNT", str(60 * MINUTES - 250), "NOACK", "STREAMS", KEY, ">")
+    console.command("XREADGROUP", "GROUP", "judges", "alice", *history)
+    for consumer, count in (("alice", "5"), ("bob", "3"), ("carla", "2")):
+        console.command("XREADGROUP", "GROUP", "judges", consumer, "COUNT", count, "STREAMS", KEY, ">")
+    settings = {"max_deliveries": 5, "dead_letter_stream": f"{KEY}:dead"}
+    answer = console.http.post(f"/v1/streams/{KEY}/groups/judges:configure", json=settings)
+    assert answer.status_code == 200, answer.text
+    late = console.command("XRANGE", KEY, "-", "+", "COUNT", "1")[0][0]
+    console.command("XCLAIM", KEY, "judges", "dora", "0", late, "FORCE", "RETRYCOUNT", "5")
+    console.command("XNACK", KEY, "judges", "FATAL", "IDS", "1", late)
+
+
+def race_of(end_ms: int, count: int) -> list[dict[str, Any]]:
+    """Return the laps of a race that ends at a time. Its phases are faster and slower."""
+    waits = [PHASES[number * len(PHASES) // count] + number % 3 for number in range(count)]
+    at_ms = end_ms - MINUTES * 60_000
+    laps: list[dict[str, Any]] = []
+    for number, wait in enumerate(waits):
+        at_ms += wait * MINUTES * 60_000 // sum(waits)
+        speed = f"{27 + (number * 7919 % 60) / 10:.1f}"
+        place, rider = str(number % 4 + 1), RIDERS[number % 4]
+        fields = {"rider": rider, "speed": speed, "position": place, "location_id": str(number // 40 + 1)}
+        laps.append({"id": f"{at_ms}-{number}", "fields": fields})
+    return laps
 
 
 def advance(console: Console) -> None:
@@ -117,6 +150,7 @@ def main(directory: Path) -> None:
             browsing("about:blank", folder / "profile") as page,
         ):
             console = Console(page, server.base_url)
+            page.hide_scrollbars()
             page.resize(*WIDE)
             page.emulate_scheme("light")
             console.open()

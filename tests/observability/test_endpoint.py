@@ -10,6 +10,7 @@ from starlette.requests import Request
 from tailrace.api.application import create_api
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal
 from tailrace.app.metrics.endpoint import MetricsEndpoint
+from tailrace.app.metrics.reuse import CensusReuse
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import CreateGroup
@@ -22,7 +23,7 @@ NAMED = 'tailrace_group_lag_entries{group="crew",key="race:france"} 0.0'
 def scrape(principal: Principal, groups_max: int = 100) -> str:
     engine = Engine()
     engine.execute(CreateGroup(b"race:france", b"crew", 0, create_stream=True), 1)
-    endpoint = MetricsEndpoint(Sources(EngineStore(engine)), groups_max)
+    endpoint = MetricsEndpoint(Sources(EngineStore(engine)), groups_max, CensusReuse())
     app = create_api(EngineStore(engine))
     request = Request({"type": "http", "app": app, "headers": [], "state": {"principal": principal}})
     body = asyncio.run(endpoint.metrics(request)).body

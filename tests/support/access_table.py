@@ -23,7 +23,7 @@ END: Final = "<!-- end of the table -->\n"
 
 EVERYWHERE: Final = {
     *(each.name for row in DESCRIPTORS.values() if row.reach is Reach.ALL_KEYS for each in row.redis),
-    *("slow_log", "clear_slow_log"),
+    *("show_server", "slow_log", "clear_slow_log"),
 }
 """The operations that need the pattern `*`."""
 

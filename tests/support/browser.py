@@ -28,7 +28,7 @@ OPTIONS: Final = (
     *("--remote-debugging-port=0", "--window-size=1280,900"),
 )
 _DEVTOOLS: Final = re.compile(rb"DevTools listening on ws://([^/]+)/")
-_KEYS: Final = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
+_KEYS: Final = {"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
 
 
 class Page:
@@ -88,6 +88,10 @@ class Page:
         """Give the page another size, in CSS pixels. A phone draws its scroll bars over the page."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone}
         self._call("Emulation.setDeviceMetricsOverride", metrics)
+
+    def hide_scrollbars(self) -> None:
+        """Draw no scroll bars from now on, as on a screen that is touched."""
+        self._call("Emulation.setScrollbarsHidden", {"hidden": True})
 
     def screenshot(self) -> bytes:
         """Return the visible part of the page as a PNG."""

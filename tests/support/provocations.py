@@ -54,6 +54,7 @@ WITHOUT_ENGINE: Final = frozenset(
         "problem_page",
         "readyz",
         "show_access",
+        "show_server",
         "slow_log",
     }
 )

@@ -40,6 +40,8 @@ interface LinesProps {
   readonly unit: string;
   readonly points: readonly Point[];
   readonly format?: (value: number) => string;
+  /** What to say while there is no line. */
+  readonly empty?: string | undefined;
 }
 
 const WIDTH = 380;
@@ -47,15 +49,16 @@ const HEIGHT = 140;
 const LEFT = 44;
 const BOTTOM = 22;
 const ROWS_MAX = 30;
+const SOON = "The line begins with the second sample, in a few seconds.";
 
 /** A line over time with axes. */
-export function Line({ title, unit, points, format = count }: LinesProps) {
+export function Line({ title, unit, points, format = count, empty = SOON }: LinesProps) {
   const [zone] = useZone();
   if (points.length < 2) {
     return (
       <figure class="plot">
         <figcaption>{title}</figcaption>
-        <p class="quiet small">The line begins with the second sample, in a few seconds.</p>
+        <p class="quiet small">{empty}</p>
       </figure>
     );
   }

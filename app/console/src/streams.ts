@@ -34,7 +34,17 @@ export interface Group {
   readonly lastDeliveredId: string;
   readonly read: number | null;
   readonly lag: number | null;
+  /** What the server applies to each delivery, by the names of the API; only what is set. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly deadLetterStream: Name | undefined;
+  /** How many entries ever moved to the dead letters. */
+  readonly deadLetters: number;
 }
+
+/** Members of a group that are no settings. A member of a later server counts as a setting. */
+const STATE = [
+  ...["name", "encoding", "consumers", "pending", "last_delivered_id", "entries_read", "lag", "dead_letters"],
+];
 
 const ENTRIES_PER_PAGE = 50;
 
@@ -103,6 +113,32 @@ export async function readEntries(
   return { entries: page.entries.map(entryOf), next: page.next };
 }
 
+export interface ScanPage extends EntryPage {
+  /** How many entries the server examined for this page. */
+  readonly scanned: number;
+}
+
+/** Returns the entries that match a condition, newest first. The server examines a bounded number of entries. */
+export async function scanEntries(
+  key: Name,
+  filter: string,
+  options: { start?: string | undefined; end?: string | undefined; count: number },
+  signal?: AbortSignal,
+): Promise<ScanPage> {
+  const query: Query = { ...options, filter, order: "desc", shape: "pairs" };
+  const page = await send<{ entries: api.Entry[]; next: string | null; scanned: number }>(
+    "GET",
+    streamPath(key, "/entries"),
+    { query, signal },
+  );
+  return { entries: page.entries.map(entryOf), next: page.next, scanned: page.scanned };
+}
+
+/** Returns the condition that a field has a value; nothing for an empty field. */
+export function conditionOf(field: string, value: string): string {
+  return field === "" ? "" : `fields[${JSON.stringify(field)}] == ${JSON.stringify(value)}`;
+}
+
 export async function getEntry(key: Name, id: string, signal?: AbortSignal): Promise<Entry> {
   const path = streamPath(key, `/entries/${encodeURIComponent(id)}`);
   return entryOf(await send<api.Entry>("GET", path, { query: { shape: "pairs" }, signal }));
@@ -120,14 +156,27 @@ export function entryOf(entry: {
 
 export async function listGroups(key: Name, signal?: AbortSignal): Promise<Group[]> {
   const reply = await send<{ groups: api.Group[] }>("GET", streamPath(key, "/groups"), { signal });
-  return reply.groups.map((group) => ({
+  return reply.groups.map(groupOf);
+}
+
+export async function getGroup(key: Name, group: Name): Promise<Group> {
+  return groupOf(await send<api.Group>("GET", groupPath(key, group)));
+}
+
+function groupOf(group: api.Group): Group {
+  const isSet = ([name, value]: [string, unknown]) => !STATE.includes(name) && value !== null;
+  const target = group.dead_letter_stream;
+  return {
     name: nameOf(group.name, group),
     consumers: group.consumers,
     pending: group.pending,
     lastDeliveredId: group.last_delivered_id,
     read: group.entries_read ?? null,
     lag: group.lag ?? null,
-  }));
+    settings: Object.fromEntries(Object.entries(group).filter(isSet)),
+    deadLetterStream: target ? nameOf(target, group) : undefined,
+    deadLetters: group.dead_letters ?? 0,
+  };
 }
 
 export interface Part {
@@ -147,12 +196,24 @@ export async function splitEntries(
   return (await send<{ parts: Part[] }>("GET", streamPath(key, "/entries:split"), { query, signal })).parts;
 }
 
-/** Returns the first id of a stream without reading the entry; undefined if there is none. */
-export async function firstIdOf(key: Name, signal?: AbortSignal): Promise<string | undefined> {
+/** What the server knows of a stream without reading its values. */
+export interface Outline {
+  readonly firstId?: string | undefined;
+  /** About how many bytes the entries take; undefined behind a gateway. */
+  readonly bytes?: number | undefined;
+}
+
+/** Returns the first id and the bytes of a stream; nothing if it does not exist. */
+export async function outlineOf(key: Name, signal?: AbortSignal): Promise<Outline> {
   try {
-    return (await readHeaders(streamPath(key), { signal })).get("X-First-Id") ?? undefined;
+    const headers = await readHeaders(streamPath(key), { signal });
+    const bytes = headers.get("X-Stream-Bytes");
+    return {
+      firstId: headers.get("X-First-Id") ?? undefined,
+      bytes: bytes === null ? undefined : Number(bytes),
+    };
   } catch (error) {
-    if (failure(error).status === 404) return undefined;
+    if (failure(error).status === 404) return {};
     throw error;
   }
 }

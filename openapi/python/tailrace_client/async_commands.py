@@ -149,6 +149,10 @@ class AsyncCommands:
         """Return the scopes and key patterns of this client's token, like `Tailrace.access`."""
         return await self.session.send(service_calls.access())
 
+    async def server(self, limit: int | None = None) -> models.ServerState:
+        """Return the state of the server, like `Tailrace.server`."""
+        return await self.session.send(service_calls.server_state(limit))
+
     async def create_ticket(self) -> models.Ticket:
         """Return a ticket for the WebSocket of a web page, like `Tailrace.create_ticket`."""
         return await self.session.send(service_calls.ticket())

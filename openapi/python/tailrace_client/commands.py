@@ -184,6 +184,13 @@ class Commands:
         """Return the scopes and key patterns of this client's token."""
         return self.session.send(service_calls.access())
 
+    def server(self, limit: int | None = None) -> models.ServerState:
+        """Return the state of the server: memory, storage, connections, largest streams, audit lines.
+
+        `limit`: how many items of each list.
+        """
+        return self.session.send(service_calls.server_state(limit))
+
     def create_ticket(self) -> models.Ticket:
         """Return a ticket with which a web page can open one WebSocket within a minute."""
         return self.session.send(service_calls.ticket())

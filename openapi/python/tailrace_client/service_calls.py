@@ -96,6 +96,12 @@ def access() -> Call[models.AccessReply]:
     )
 
 
+def server_state(limit: int | None) -> Call[models.ServerState]:
+    """Return the call that reads the state of the server."""
+    request = service_api.show_server._get_kwargs(limit=given(limit))
+    return Call(request, lambda answer: models.ServerState.from_dict(answer.json()), is_idempotent=True)
+
+
 def ticket() -> Call[models.Ticket]:
     """Return the call that makes a ticket for a WebSocket. A repetition is safe: unused tickets expire."""
     return Call(

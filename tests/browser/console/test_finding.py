@@ -71,7 +71,7 @@ def test_a_filter_says_what_it_has_read_and_is_stopped_and_continued(console: Co
     console.append(key, [{"n": str(number % 2)} for number in range(40)])
     console.open("stream", key=key)
     console.until_text("40 entries shown")
-    hold(console, "count=1000")
+    hold(console, "filter=")
     console.fill("Name of the field to filter by", "n")
     console.fill("Value of the field", "1")
     console.press("Filter")

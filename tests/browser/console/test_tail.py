@@ -98,6 +98,7 @@ def test_the_tail_goes_on_after_a_restart_of_the_server(tmp_path: Path) -> None:
         server.signal(signal.SIGTERM)
         server.wait()
         console.until_text("No connection to the server")
+        console.until_text("Reconnecting", ".live")
         again = restarted(server, tmp_path)
         try:
             missed = console.append("race", [{"rider": "Prickett"}] * 5)
@@ -105,6 +106,31 @@ def test_the_tail_goes_on_after_a_restart_of_the_server(tmp_path: Path) -> None:
             until_received(console, 6)
             page.until("!document.querySelector('.problem')")
             assert received(console) == 6
+            console.until_text("Live", ".live")
+        finally:
+            again.kill()
+
+
+def test_a_consumer_in_the_page_goes_on_after_a_restart_of_the_server(tmp_path: Path) -> None:
+    with (
+        running_server(tmp_path) as server,
+        browsing("about:blank", tmp_path / "profile") as page,
+    ):
+        console = Console(page, server.base_url)
+        alice = "section[aria-label='Consumer alice']"
+        console.append("race", [{"rider": "Castilla"}])
+        console.command("XGROUP", "CREATE", "race", "judges", "0")
+        console.open("consume", key="race")
+        console.press("Start", alice)
+        console.until_text("holds 1 entry", alice)
+        server.signal(signal.SIGTERM)
+        server.wait()
+        again = restarted(server, tmp_path)
+        try:
+            [later] = console.append("race", [{"rider": "Norem"}])
+            console.until_text(later, alice)
+            console.press(f"Acknowledge {later}", alice)
+            console.until_text("1 acknowledged", alice)
         finally:
             again.kill()
 

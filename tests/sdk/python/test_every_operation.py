@@ -89,6 +89,7 @@ CALLS: Final[dict[str, Call]] = {
     "readyz": lambda client, _key: client.is_ready(),
     "create_ticket": lambda client, _key: client.create_ticket(),
     "show_access": lambda client, _key: client.access(),
+    "show_server": lambda client, _key: client.server(),
     "slow_log": lambda client, _key: client.slow_log(),
     "clear_slow_log": lambda client, _key: client.clear_slow_log(),
     "problem_page": lambda client, _key: client.explain("NOGROUP"),

@@ -14,6 +14,7 @@ import { type Group, groupPath, type Stream } from "../streams";
 import { duration } from "../time";
 import { IdTime, NameText } from "../ui";
 import { GroupActions } from "./group_actions";
+import { GroupSettings } from "./group_settings";
 import { EVERY_MS, subject } from "./group_samples";
 
 interface Consumer {
@@ -44,6 +45,10 @@ async function consumersOf(key: Name, group: Name, signal: AbortSignal): Promise
 
 const CONSUMERS_SHOWN = 200;
 
+/** Why the server has no number, in words. */
+export const LAG_UNKNOWN =
+  "The server cannot know the lag: the group was set to an id in the middle of the stream, or entries there were deleted.";
+
 export function Chosen({
   streamKey,
   group,
@@ -70,7 +75,12 @@ export function Chosen({
       </div>
       <GroupActions streamKey={streamKey} group={group} stream={stream} onDone={onDone} />
       <div class="plots">
-        <Line title="Lag" unit="entries" points={samplesOf(subject("lag", streamKey, group))} />
+        <Line
+          title="Lag"
+          unit="entries"
+          points={samplesOf(subject("lag", streamKey, group))}
+          empty={group.lag === null ? LAG_UNKNOWN : undefined}
+        />
         <Line
           title="Behind the newest entry"
           unit="seconds"
@@ -79,6 +89,7 @@ export function Chosen({
         />
         <Line title="Pending" unit="entries" points={samplesOf(subject("pending", streamKey, group))} />
       </div>
+      <GroupSettings streamKey={streamKey} group={group} onDone={onDone} />
       <h3>Consumers</h3>
       <Pending of={consumers} what="the consumers" />
       {consumers.data && rows.length === 0 && (

@@ -73,11 +73,9 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
         </div>
       </dl>
       <Actions streamKey={streamKey} entry={entry} />
-      <section aria-label="Fields" class="fields">
+      <section aria-label="Fields" class="panel fields">
         {entry.pairs.map(([name, value], index) => (
-          <div key={index} class="panel">
-            <Value text={value} isBase64={entry.encoding === "base64"} label={shown(name)} />
-          </div>
+          <Value key={index} text={value} isBase64={entry.encoding === "base64"} label={shown(name)} />
         ))}
       </section>
       <Delivered streamKey={streamKey} id={entry.id} />

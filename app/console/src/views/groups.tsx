@@ -13,7 +13,7 @@ import { rateNow, samplesOf } from "../samples";
 import { pipeline } from "../server";
 import { findStream, type Group, listGroups, type Stream } from "../streams";
 import { IdTime, NameText } from "../ui";
-import { Chosen } from "./chosen_group";
+import { Chosen, LAG_UNKNOWN } from "./chosen_group";
 import { CreateGroup } from "./group_actions";
 import { EVERY_MS, behindMs, behindText, sampleGroup, subject } from "./group_samples";
 
@@ -142,10 +142,7 @@ export function GroupsView({ streamKey, parameters }: Given) {
 
 function Unknown() {
   return (
-    <span
-      class="quiet"
-      title="The server cannot know the lag: entries in the middle of the stream were deleted."
-    >
+    <span class="quiet" title={LAG_UNKNOWN}>
       unknown
     </span>
   );

@@ -1,15 +1,14 @@
 /**
- * What the overview shows beside the list: first ids, worst lag, oldest pending entries.
+ * What the overview shows beside the list: first ids, bytes, worst lag, oldest pending entries.
  *
- * All groups of the page take one request, and so do their pending entries. A first id takes one request for each
- * stream (HEAD), without the entry's values.
+ * All groups of the page take one request, and so do their pending entries. The first id and the bytes of a stream
+ * that has changed take one request (HEAD), without values.
  */
 import { type Name, identity, nameOf } from "../names";
 import { type Reply, pipeline } from "../server";
-import { type Stream, firstIdOf as readFirstId } from "../streams";
+import { type Outline, type Stream, outlineOf as readOutline } from "../streams";
 
-export interface Details {
-  readonly firstId?: string | undefined;
+export interface Details extends Outline {
   readonly worstLag?: number | undefined;
   readonly worstGroup?: Name | undefined;
   readonly oldestPendingId?: string | undefined;
@@ -30,8 +29,8 @@ export async function detailsOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Details>> {
   const grouped = streams.filter((stream) => stream.groups > 0);
-  const [firstIds, groups] = await Promise.all([
-    Promise.all(streams.map((stream) => firstIdOf(stream, signal))),
+  const [outlines, groups] = await Promise.all([
+    Promise.all(streams.map((stream) => outlineOf(stream, signal))),
     grouped.length === 0
       ? []
       : pipeline(
@@ -44,23 +43,22 @@ export async function detailsOf(
   return new Map(
     streams.map((stream, index) => {
       const id = identity(stream.key);
-      return [id, { firstId: firstIds[index], ...worst(rows.get(id) ?? []), ...oldest.get(id) }];
+      return [id, { ...outlines[index], ...worst(rows.get(id) ?? []), ...oldest.get(id) }];
     }),
   );
 }
 
-async function firstIdOf(stream: Stream, signal: AbortSignal): Promise<string | undefined> {
-  if (stream.length === 0) return undefined;
-  const known = knownFirstIds.get(identity(stream.key));
-  if (known !== undefined && known.added === stream.added && known.length === stream.length) return known.id;
-  const id = await readFirstId(stream.key, signal);
-  knownFirstIds.set(identity(stream.key), { added: stream.added, length: stream.length, id });
-  if (knownFirstIds.size > 1_000) knownFirstIds.delete(knownFirstIds.keys().next().value!);
-  return id;
+async function outlineOf(stream: Stream, signal: AbortSignal): Promise<Outline> {
+  const known = knownOutlines.get(identity(stream.key));
+  if (known !== undefined && known.added === stream.added && known.length === stream.length) return known;
+  const outline = await readOutline(stream.key, signal);
+  knownOutlines.set(identity(stream.key), { added: stream.added, length: stream.length, ...outline });
+  if (knownOutlines.size > 1_000) knownOutlines.delete(knownOutlines.keys().next().value!);
+  return outline;
 }
 
-/** First ids that were read before, with the counters of the stream at that time. */
-const knownFirstIds = new Map<string, { added: number; length: number; id: string | undefined }>();
+/** Outlines that were read before, with the counters of the stream at that time. */
+const knownOutlines = new Map<string, Outline & { added: number; length: number }>();
 
 function groupRows(reply: Reply | undefined): GroupRow[] {
   if (reply === undefined || !("result" in reply) || !Array.isArray(reply.result)) return [];

@@ -4,7 +4,7 @@
  * This module reads the details of the rows. Which streams are rows is the decision of its callers.
  */
 import { useState } from "preact/hooks";
-import { count, many, rate } from "../format";
+import { bytes, count, many, rate } from "../format";
 import { useLoaded } from "../hooks";
 import { Problem } from "../messages";
 import { identity, readName, shown } from "../names";
@@ -17,7 +17,7 @@ import { type Details, detailsOf } from "./overview_details";
 
 const DETAILS_EVERY_MS = 10_000;
 
-type Order = "key" | "length" | "rate" | "lastId" | "lag";
+type Order = "key" | "length" | "bytes" | "rate" | "lastId" | "lag";
 
 export function Table({
   page,
@@ -63,6 +63,7 @@ export function Table({
             <tr>
               {heading("key", "Stream")}
               {heading("length", "Entries", "number")}
+              {heading("bytes", "Size", "number")}
               {heading("rate", "Appends", "number")}
               <th scope="col">Last minutes</th>
               <th scope="col">First entry</th>
@@ -118,6 +119,9 @@ function Row({ stream, details }: { stream: Stream; details: Details | undefined
       <td class="number" data-label="Entries">
         {count(stream.length)}
       </td>
+      <td class="number" data-label="Size">
+        {details?.bytes === undefined ? <span class="quiet">–</span> : bytes(details.bytes)}
+      </td>
       <td class="number" data-label="Appends">
         {rate(rateNow(points))}
       </td>
@@ -138,10 +142,10 @@ function Row({ stream, details }: { stream: Stream; details: Details | undefined
         )}
       </td>
       <td class="number" data-label="Worst lag">
-        {details?.worstLag === undefined ? <span class="quiet">–</span> : count(details.worstLag)}
         {details?.worstGroup !== undefined && (details.worstLag ?? 0) > 0 && (
-          <span class="quiet small"> {shown(details.worstGroup)}</span>
+          <span class="quiet small who">{shown(details.worstGroup)} </span>
         )}
+        {details?.worstLag === undefined ? <span class="quiet">–</span> : count(details.worstLag)}
       </td>
       <td data-label="Oldest pending">
         {details?.oldestPendingId === undefined ? (
@@ -165,6 +169,7 @@ function sorted(
   const measure = (stream: Stream): number => {
     if (order === "length") return stream.length;
     if (order === "rate") return rateNow(samplesOf(`added ${identity(stream.key)}`)) ?? 0;
+    if (order === "bytes") return details?.get(identity(stream.key))?.bytes ?? -1;
     if (order === "lastId") return Number(stream.lastId.split("-")[0]);
     return details?.get(identity(stream.key))?.worstLag ?? -1;
   };

@@ -7,13 +7,14 @@ import { useState } from "preact/hooks";
 import { many } from "../format";
 import { useLoaded } from "../hooks";
 import { Pending, Problem, Waiting } from "../messages";
-import { type Name, nameOf, readName, segment } from "../names";
+import { identity, type Name, nameOf, readName, segment, shown } from "../names";
 import { href } from "../router";
 import { send } from "../server";
 import { groupPath, listGroups } from "../streams";
 import { duration } from "../time";
 import { IdTime } from "../ui";
 import { DeadLetters } from "./dead_letters";
+import { OwnDeadLetters } from "./own_dead_letters";
 import { PendingActions } from "./pending_actions";
 import { Filter } from "./pending_filter";
 
@@ -47,6 +48,9 @@ interface Row {
 export function PendingView({ streamKey, parameters }: Given) {
   const groups = useLoaded((signal) => listGroups(streamKey, signal), "groups");
   const chosen = readName(parameters, "group") ?? groups.data?.[0]?.name;
+  const own = groups.data?.find(
+    (group) => chosen !== undefined && identity(group.name) === identity(chosen),
+  )?.deadLetterStream;
   if (groups.data?.length === 0) {
     return (
       <p class="empty">
@@ -70,16 +74,21 @@ export function PendingView({ streamKey, parameters }: Given) {
             key={parameters.toString() + segment(chosen)}
             streamKey={streamKey}
             group={chosen}
+            own={own}
             parameters={parameters}
           />
-          <DeadLetters streamKey={streamKey} />
+          {own === undefined ? (
+            <DeadLetters streamKey={streamKey} />
+          ) : (
+            <OwnDeadLetters key={identity(own)} streamKey={streamKey} group={chosen} own={own} />
+          )}
         </>
       )}
     </>
   );
 }
 
-function List({ streamKey, group, parameters }: Given & { group: Name }) {
+function List({ streamKey, group, own, parameters }: Given & { group: Name; own: Name | undefined }) {
   const [count, setCount] = useState(PAGE);
   const pages = useLoaded((signal) => pendingOf(streamKey, group, parameters, count, signal), String(count));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -103,7 +112,9 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
       {pages.data === undefined && !pages.error && (
         <Waiting what="pending entries" since={pages.since ?? Date.now()} />
       )}
-      {pages.data && <PendingActions streamKey={streamKey} group={group} chosen={chosen} onDone={done} />}
+      {pages.data && (
+        <PendingActions streamKey={streamKey} group={group} own={own} chosen={chosen} onDone={done} />
+      )}
       {pages.data && entries.length === 0 && (
         <p class="empty">
           {parameters.has("consumer") || parameters.has("idle") || least > 0
@@ -158,9 +169,7 @@ function List({ streamKey, group, parameters }: Given & { group: Name }) {
                     {entry.consumer === null ? (
                       <span class="quiet">nobody (returned)</span>
                     ) : (
-                      <bdi>
-                        {typeof entry.consumer === "string" ? entry.consumer : segment(entry.consumer)}
-                      </bdi>
+                      <bdi>{shown(entry.consumer)}</bdi>
                     )}
                   </td>
                   <td class="number" data-label="Idle">

@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../hooks";
 import { type Name, namedMembers, shown } from "../names";
 import { appendThen, send } from "../server";
-import { type Entry, getEntry, groupPath } from "../streams";
+import { type Entry, getEntry, getGroup, groupPath } from "../streams";
 import { Dialog } from "../dialogs";
 import { many } from "../format";
 import { Outcome } from "../messages";
@@ -21,6 +21,8 @@ type Kind = "ack" | "nack" | "claim" | "dead";
 interface Given {
   readonly streamKey: Name;
   readonly group: Name;
+  /** The stream of dead letters that the group has as a setting. */
+  readonly own: Name | undefined;
   readonly chosen: readonly PendingEntry[];
   onDone(): void;
 }
@@ -28,7 +30,7 @@ interface Given {
 /** As many entries as one request moves, so that it stays short for other clients. */
 const MOVED_MAX = 100;
 
-export function PendingActions({ streamKey, group, chosen, onDone }: Given) {
+export function PendingActions({ streamKey, group, own, chosen, onDone }: Given) {
   const [kind, setKind] = useState<Kind | undefined>();
   const action = useAction();
   const off = chosen.length === 0 ? "Select entries first." : undefined;
@@ -40,7 +42,7 @@ export function PendingActions({ streamKey, group, chosen, onDone }: Given) {
       return done;
     });
   };
-  const given = { streamKey, group, chosen, run, onClose: () => setKind(undefined) };
+  const given = { streamKey, group, own, chosen, run, onClose: () => setKind(undefined) };
   return (
     <>
       <div class="bar actions">
@@ -59,7 +61,12 @@ export function PendingActions({ streamKey, group, chosen, onDone }: Given) {
         <Act needs="consume" on={streamKey} off={off} onClick={() => setKind("claim")}>
           Claim
         </Act>
-        <Act needs={["read", "append", "consume"]} on={streamKey} off={off} onClick={() => setKind("dead")}>
+        <Act
+          needs={own === undefined ? ["read", "append", "consume"] : ["read", "consume"]}
+          on={streamKey}
+          off={off}
+          onClick={() => setKind("dead")}
+        >
           To dead letters
         </Act>
       </div>
@@ -68,7 +75,7 @@ export function PendingActions({ streamKey, group, chosen, onDone }: Given) {
       {kind === "ack" && <Acknowledge {...given} />}
       {kind === "nack" && <Return {...given} />}
       {kind === "claim" && <Claim {...given} />}
-      {kind === "dead" && <Move {...given} />}
+      {kind === "dead" && (own === undefined ? <Move {...given} /> : <MoveToOwn {...given} own={own} />)}
     </>
   );
 }
@@ -201,6 +208,34 @@ function Move({ streamKey, group, chosen, run, onClose }: DialogProps) {
       <Field label="Reason" hint="Kept as the field last_error.">
         <input class="wide" value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
       </Field>
+    </Choice>
+  );
+}
+
+/** The server moves the entries, in one atomic step: a fatal nack does that in a group with a dead-letter stream. */
+function MoveToOwn({ streamKey, group, own, chosen, run, onClose }: DialogProps & { own: Name }) {
+  const work = async () => {
+    const before = (await getGroup(streamKey, group)).deadLetters;
+    const body = { ids: idsOf(chosen), mode: "fatal" };
+    const reply = await send<{ nacked: number }>("POST", groupPath(streamKey, group, ":nack"), { body });
+    const { deadLetters } = await getGroup(streamKey, group);
+    const moved = Math.min(reply.nacked, deadLetters - before);
+    const returned = reply.nacked - moved;
+    return `${many(moved, "entry", "entries")} moved to ${shown(own)} and acknowledged${
+      returned > 0 ? `; ${returned} returned to the group instead` : ""
+    }${missed(chosen.length - reply.nacked)}.`;
+  };
+  return (
+    <Choice
+      title={`Move ${many(chosen.length, "entry", "entries")} to the dead letters?`}
+      verb="Move"
+      onRun={() => run(work)}
+      onClose={onClose}
+    >
+      <p>
+        The server appends them to <span class="mono">{shown(own)}</span>, the dead-letter stream of{" "}
+        {shown(group)}, with six fields about their origin, and acknowledges them, in one step.
+      </p>
     </Choice>
   );
 }

@@ -1,27 +1,26 @@
 /**
- * Entries in which a field has a value, found page by page, newest first.
+ * Entries that match a condition, found by the server step by step, newest first.
  *
- * A step reads at most 1 000 entries or 8 MB, and the next one begins only after the last one has ended; other
- * clients of the server wait for a few milliseconds at most. The search pauses after some matches or entries.
+ * In one step the server examines a bounded number of entries, and serves other clients meanwhile. The next step
+ * begins only after the last one has ended. The search pauses after some matches or entries, and where the reader
+ * stops it.
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
 import { type Name } from "../names";
 import { failure } from "../server";
-import { type Entry, readEntries } from "../streams";
+import { type Entry, scanEntries } from "../streams";
 import { many } from "../format";
 import { Problem } from "../messages";
 import { IdTime } from "../ui";
 import { EntryTable } from "./entry_table";
 
-const ENTRIES_PER_STEP = 1_000;
 const MATCHES_PER_RUN = 100;
-const ENTRIES_PER_RUN = 200_000;
+const ENTRIES_PER_RUN = 2_000_000;
 
 interface Given {
   readonly streamKey: Name;
-  readonly field: string;
-  readonly value: string;
+  readonly condition: string;
   readonly range: { readonly start: string | undefined; readonly end: string | undefined };
 }
 
@@ -34,7 +33,7 @@ interface Progress {
   readonly error?: TailraceError;
 }
 
-export function Scan({ streamKey, field, value, range }: Given) {
+export function Scan({ streamKey, condition, range }: Given) {
   const [progress, setProgress] = useState<Progress>({ matches: [], scanned: 0, state: "running" });
   const cursor = useRef<string | undefined>(range.end);
   const [run, setRun] = useState(0);
@@ -44,7 +43,7 @@ export function Scan({ streamKey, field, value, range }: Given) {
     setProgress(({ error: _, ...before }) => ({ ...before, state: "running" }));
     const stepping = steps(
       streamKey,
-      { field, value, start: range.start },
+      { condition, start: range.start },
       cursor,
       leaving.signal,
       (found, scanned, oldest, state) =>
@@ -99,10 +98,11 @@ export function Scan({ streamKey, field, value, range }: Given) {
         )}
       </div>
       {error && <Problem error={error} retry={again} />}
+      {typeof error?.problem["excerpt"] === "string" && <pre>{error.problem["excerpt"]}</pre>}
       {matches.length > 0 && <EntryTable streamKey={streamKey} entries={matches} />}
       {matches.length === 0 && state === "ended" && (
         <p class="empty">
-          No entry of this range has {field} = {value}.
+          No entry of this range matches <code>{condition}</code>.
         </p>
       )}
     </>
@@ -118,7 +118,7 @@ type Report = (
 
 async function steps(
   key: Name,
-  wanted: { field: string; value: string; start: string | undefined },
+  wanted: { condition: string; start: string | undefined },
   cursor: { current: string | undefined },
   signal: AbortSignal,
   report: Report,
@@ -126,28 +126,15 @@ async function steps(
   let scanned = 0;
   let matched = 0;
   for (;;) {
-    const bounds = {
-      ...(wanted.start === undefined ? {} : { start: wanted.start }),
-      ...(cursor.current === undefined ? {} : { end: cursor.current }),
-    };
-    const page = await readEntries(key, { ...bounds, count: ENTRIES_PER_STEP }, signal);
+    const bounds = { start: wanted.start, end: cursor.current, count: MATCHES_PER_RUN - matched };
+    const page = await scanEntries(key, wanted.condition, bounds, signal);
     if (signal.aborted) return;
-    const found = page.entries.filter((entry) => has(entry, wanted.field, wanted.value));
-    scanned += page.entries.length;
-    matched += found.length;
+    scanned += page.scanned;
+    matched += page.entries.length;
     if (page.next !== null) cursor.current = `(${page.next}`;
     const isEnough = matched >= MATCHES_PER_RUN || scanned >= ENTRIES_PER_RUN;
-    const oldest = page.entries[page.entries.length - 1]?.id;
-    report(
-      found,
-      page.entries.length,
-      oldest,
-      page.next === null ? "ended" : isEnough ? "paused" : "running",
-    );
-    if (page.next === null || isEnough) return;
+    const state = page.next === null ? "ended" : isEnough ? "paused" : "running";
+    report(page.entries, page.scanned, page.next ?? undefined, state);
+    if (state !== "running") return;
   }
-}
-
-function has(entry: Entry, field: string, value: string): boolean {
-  return entry.pairs.some(([name, each]) => name === field && each === value);
 }

@@ -1,24 +1,24 @@
 /**
- * The server itself: version, storage, commits, memory, connections, limits, slow operations.
+ * The server itself: version, storage, commits, memory, connections, and their course while the view is open.
  *
- * The figures are those of `/metrics`. The tab reads them while this view is open.
+ * The figures are those of `/metrics`, which the scope `read` may see. `server_state.tsx` owns what needs more.
  */
 import type { ComponentChildren } from "preact";
+import type { api } from "tailrace-client/index";
 import { useLoaded } from "../hooks";
 import { Line } from "../plots";
 import { rateNow, ratesOf, sample, samplesOf } from "../samples";
 import { send } from "../server";
-import { useRefusal } from "../access";
 import { bytes, count, rate } from "../format";
 import { Pending } from "../messages";
 import { duration } from "../time";
 import { Time } from "../ui";
+import { Details, useServerState } from "./server_state";
 import { type Metrics, quantile, readMetrics } from "./metrics";
 
 /** The figures take more of the server's time than the readiness, so they are read less often. */
 const METRICS_EVERY_MS = 5_000;
 const READY_EVERY_MS = 3_000;
-const SLOW_EVERY_MS = 10_000;
 
 export function ServerView() {
   const metrics = useLoaded(
@@ -33,6 +33,7 @@ export function ServerView() {
     "metrics",
     METRICS_EVERY_MS,
   );
+  const details = useServerState();
   const ready = useLoaded(
     (signal) => send<{ status: string }>("GET", "/readyz", { signal }),
     "ready",
@@ -50,19 +51,20 @@ export function ServerView() {
       </div>
       {ready.error && <Pending of={ready} what="the readiness" />}
       <Pending of={metrics} what="the figures" />
-      {metrics.data && <Figures metrics={metrics.data} />}
-      <SlowLog />
-      <Limits />
+      {metrics.data && <Figures metrics={metrics.data} state={details.state.data} />}
+      <Details {...details} />
     </>
   );
 }
 
-function Figures({ metrics }: { metrics: Metrics }) {
+function Figures({ metrics, state }: { metrics: Metrics; state: api.ServerState | undefined }) {
   const value = (name: string) => metrics.value(name);
   const has = (name: string) => metrics.has(name);
   const isStored = has("tailrace_commits_total");
   const isGateway = has("tailrace_engine_node_up");
-  const commit = (part: number) => {
+  const recent = state?.storage?.commit_latency;
+  const commit = (exact: number | null | undefined, part: number) => {
+    if (typeof exact === "number") return milliseconds(exact);
     const bound = quantile(metrics, "tailrace_commit_duration_seconds", part);
     return bound === undefined ? "–" : `at most ${duration(bound * 1000)}`;
   };
@@ -74,6 +76,7 @@ function Figures({ metrics }: { metrics: Metrics }) {
         ["Python", metrics.label("tailrace_build_info", "python") ?? "unknown"],
         ["Started", <Time ms={value("process_start_time_seconds") * 1000} isShort />],
         ["Memory", bytes(value("process_resident_memory_bytes"))],
+        ...(state?.memory?.limit_bytes ? ([["Memory limit", bytes(state.memory.limit_bytes)]] as const) : []),
         ["CPU", `${((rateNow(samplesOf("server cpu")) ?? 0) * 100).toFixed(0)} % of a core`],
       ],
     ],
@@ -81,6 +84,7 @@ function Figures({ metrics }: { metrics: Metrics }) {
       "Store",
       [
         ["Kind", isGateway ? "Redis or Valkey" : isStored ? "embedded, on disk" : "embedded, in memory only"],
+        ...(state?.durability ? ([["Durability", state.durability]] as const) : []),
         ...(isGateway
           ? ([
               ["Nodes", count(metrics.each("tailrace_engine_node_up").length)],
@@ -93,8 +97,8 @@ function Figures({ metrics }: { metrics: Metrics }) {
               ["Free disk", bytes(value("tailrace_disk_free_bytes"))],
               ["Journal", bytes(value("tailrace_journal_bytes"))],
               ["Commits", count(value("tailrace_commits_total"))],
-              ["50 % of commits", commit(0.5)],
-              ["99 % of commits", commit(0.99)],
+              ["Commit, median", commit(recent?.p50_ms, 0.5)],
+              ["Commit, 99 %", commit(recent?.p99_ms, 0.99)],
               ["Commits behind", count(value("tailrace_commits_behind"))],
             ] as const)
           : []),
@@ -153,6 +157,11 @@ function Figures({ metrics }: { metrics: Metrics }) {
   );
 }
 
+/** Returns a short duration with the digits that matter, such as `0.41 ms`. */
+function milliseconds(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(2)} ms` : duration(ms);
+}
+
 /** The nodes of the engine, as the link of the server sees them. */
 function Nodes({ metrics }: { metrics: Metrics }) {
   return (
@@ -180,108 +189,6 @@ function Nodes({ metrics }: { metrics: Metrics }) {
           </tbody>
         </table>
       </div>
-    </section>
-  );
-}
-
-interface SlowOperation {
-  readonly id: number;
-  readonly at_ms: number;
-  readonly operation: string;
-  readonly engine_ms: number;
-  readonly commit_ms: number;
-  readonly other_ms: number;
-  readonly request_id: string | null;
-}
-
-interface SlowPage {
-  readonly threshold_ms: number;
-  readonly operations: readonly SlowOperation[];
-}
-
-function SlowLog() {
-  const why = useRefusal()("admin");
-  const log = useLoaded<SlowPage | undefined>(
-    async (signal) =>
-      why === undefined ? send<SlowPage>("GET", "/v1/slow-log", { query: { limit: 20 }, signal }) : undefined,
-    `slow ${why === undefined}`,
-    SLOW_EVERY_MS,
-  );
-  return (
-    <section>
-      <h2>Slow operations</h2>
-      {why !== undefined && <p class="why">The slow log is off: {why}</p>}
-      {why === undefined && <Pending of={log} what="the slow log" />}
-      {log.data?.operations.length === 0 && (
-        <p class="quiet">No operation took longer than {log.data.threshold_ms} ms.</p>
-      )}
-      {log.data && log.data.operations.length > 0 && (
-        <div class="scroll" role="region" aria-label="Slow operations" tabIndex={0}>
-          <table class="rows">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Operation</th>
-                <th scope="col" class="number">
-                  Engine
-                </th>
-                <th scope="col" class="number">
-                  Disk
-                </th>
-                <th scope="col" class="number">
-                  Other
-                </th>
-                <th scope="col">Request</th>
-              </tr>
-            </thead>
-            <tbody>
-              {log.data.operations.map((each) => (
-                <tr key={each.id}>
-                  <td>
-                    <Time ms={each.at_ms} />
-                  </td>
-                  <th scope="row" class="mono">
-                    {each.operation}
-                  </th>
-                  <td class="number">{each.engine_ms.toFixed(1)} ms</td>
-                  <td class="number">{each.commit_ms.toFixed(1)} ms</td>
-                  <td class="number">{each.other_ms.toFixed(1)} ms</td>
-                  <td class="mono small">{each.request_id ?? "–"}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
-  );
-}
-
-function Limits() {
-  const limits = useLoaded(
-    (signal) => send<Record<string, unknown>>("GET", "/v1/limits", { signal }),
-    "limits",
-  );
-  return (
-    <section>
-      <details>
-        <summary>
-          <h2>Limits</h2>
-        </summary>
-        <Pending of={limits} what="the limits" />
-        {limits.data && (
-          <dl class="limits mono small">
-            {Object.entries(limits.data).map(([name, value]) =>
-              typeof value === "number" ? (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value === 0 ? "0" : count(value)}</dd>
-                </div>
-              ) : null,
-            )}
-          </dl>
-        )}
-      </details>
     </section>
   );
 }

@@ -3,12 +3,12 @@
  *
  * The URL has the range, so that every place in a stream can be linked.
  */
-import { count } from "../format";
+import { bytes, count } from "../format";
 import { useLoaded } from "../hooks";
 import { Problem } from "../messages";
 import type { Name } from "../names";
 import { href } from "../router";
-import { findStream, firstIdOf } from "../streams";
+import { conditionOf, findStream, outlineOf } from "../streams";
 import { IdTime } from "../ui";
 import { Entries } from "./entry_pages";
 import { Scan } from "./scan";
@@ -26,13 +26,14 @@ export interface Given {
 export function StreamView({ streamKey, parameters }: Given) {
   const start = parameters.get("start") ?? undefined;
   const end = parameters.get("end") ?? undefined;
-  const field = parameters.get("field") ?? "";
+  const condition =
+    parameters.get("filter") ?? conditionOf(parameters.get("field") ?? "", parameters.get("value") ?? "");
   const isLive = parameters.get("live") === "1";
   const state = useLoaded(
     async (signal) => {
       const stream = await findStream(streamKey, signal);
-      const firstId = stream === undefined ? undefined : await firstIdOf(streamKey, signal);
-      return { stream, firstId };
+      const outline = stream === undefined ? {} : await outlineOf(streamKey, signal);
+      return { stream, ...outline };
     },
     "state",
     STATE_EVERY_MS,
@@ -52,6 +53,14 @@ export function StreamView({ streamKey, parameters }: Given) {
             <dt>Ever added</dt>
             <dd>{count(stream.added)}</dd>
           </div>
+          {state.data?.bytes !== undefined && (
+            <div>
+              <dt>Size</dt>
+              <dd title="An estimate, from a few blocks; most of them are compressed">
+                {bytes(state.data.bytes)}
+              </dd>
+            </div>
+          )}
           <div>
             <dt>First entry</dt>
             <dd>
@@ -82,18 +91,12 @@ export function StreamView({ streamKey, parameters }: Given) {
       )}
       <Toolbar streamKey={streamKey} parameters={parameters} />
       {isLive ? (
-        <Tail
-          streamKey={streamKey}
-          field={field}
-          value={parameters.get("value") ?? ""}
-          isOffline={state.error !== undefined}
-        />
-      ) : field !== "" ? (
+        <Tail streamKey={streamKey} condition={condition} isOffline={state.error !== undefined} />
+      ) : condition !== "" ? (
         <Scan
           key={parameters.toString()}
           streamKey={streamKey}
-          field={field}
-          value={parameters.get("value") ?? ""}
+          condition={condition}
           range={{ start, end }}
         />
       ) : (

@@ -14,8 +14,11 @@ export function Toolbar({ streamKey, parameters }: Given) {
   const [error, setError] = useState("");
   const [field, setField] = useState(parameters.get("field") ?? "");
   const [value, setValue] = useState(parameters.get("value") ?? "");
+  const [condition, setCondition] = useState(parameters.get("filter") ?? "");
+  const [isCondition, setIsCondition] = useState(parameters.has("filter"));
+  const wanted = isCondition ? { filter: condition } : { field, value };
   const isLive = parameters.get("live") === "1";
-  const isAll = !["start", "end", "field", "live"].some((name) => parameters.has(name));
+  const isAll = !["start", "end", "field", "filter", "live"].some((name) => parameters.has(name));
   const range = { start: parameters.get("start") ?? undefined, end: parameters.get("end") ?? undefined };
   const jump = () => {
     const ms = readTime(place, zone);
@@ -49,37 +52,57 @@ export function Toolbar({ streamKey, parameters }: Given) {
           <button type="submit">Jump</button>
         </form>
         <form
-          class="bar"
+          class={isCondition ? "bar grow" : "bar"}
           onSubmit={(event) => {
             event.preventDefault();
-            go(href("stream", { key: streamKey, ...range, field, value, live: isLive ? "1" : undefined }));
+            go(href("stream", { key: streamKey, ...range, ...wanted, live: isLive ? "1" : undefined }));
           }}
         >
-          <input
-            class="short"
-            aria-label="Name of the field to filter by"
-            placeholder="Field"
-            value={field}
-            onInput={(event) => setField(event.currentTarget.value)}
-          />
-          <span aria-hidden="true">=</span>
-          <input
-            class="short"
-            aria-label="Value of the field"
-            placeholder="Value"
-            value={value}
-            onInput={(event) => setValue(event.currentTarget.value)}
-          />
+          <select
+            aria-label="How to filter"
+            value={isCondition ? "condition" : "field"}
+            onChange={(event) => setIsCondition(event.currentTarget.value === "condition")}
+          >
+            <option value="field">Field</option>
+            <option value="condition">Condition</option>
+          </select>
+          {isCondition ? (
+            <input
+              class="mono grow"
+              aria-label="Condition"
+              placeholder={'double(fields.speed) > 29.5 && fields.rider == "Norem"'}
+              value={condition}
+              onInput={(event) => setCondition(event.currentTarget.value)}
+            />
+          ) : (
+            <>
+              <input
+                class="short"
+                aria-label="Name of the field to filter by"
+                placeholder="Name"
+                value={field}
+                onInput={(event) => setField(event.currentTarget.value)}
+              />
+              <span aria-hidden="true">=</span>
+              <input
+                class="short"
+                aria-label="Value of the field"
+                placeholder="Value"
+                value={value}
+                onInput={(event) => setValue(event.currentTarget.value)}
+              />
+            </>
+          )}
           <button type="submit">Filter</button>
         </form>
-        <span class="grow" />
+        {!isCondition && <span class="grow" />}
         {!isAll && (
           <a class="button" href={href("stream", { key: streamKey })}>
             Newest entries
           </a>
         )}
         {!isLive && (
-          <a class="button main" href={href("stream", { key: streamKey, field, value, live: "1" })}>
+          <a class="button main" href={href("stream", { key: streamKey, ...wanted, live: "1" })}>
             Follow live
           </a>
         )}

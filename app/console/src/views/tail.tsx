@@ -6,7 +6,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TailraceError } from "tailrace-client/errors";
-import { type Name, base64OfText } from "../names";
+import type { Name } from "../names";
 import { href } from "../router";
 import { failure, tailrace } from "../server";
 import { type Entry, entryOf } from "../streams";
@@ -66,13 +66,13 @@ class Gate {
 
 interface Given {
   readonly streamKey: Name;
-  readonly field: string;
-  readonly value: string;
+  /** Only entries that match it are shown; all entries if it is empty. */
+  readonly condition: string;
   /** Whether other requests of the view fail. The subscription then connects again by itself. */
   readonly isOffline: boolean;
 }
 
-export function Tail({ streamKey, field, value, isOffline }: Given) {
+export function Tail({ streamKey, condition, isOffline }: Given) {
   const [shown, setShown] = useState<Shown>({ entries: [], received: 0, perSecond: 0 });
   const [isOpen, setOpen] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -88,8 +88,7 @@ export function Tail({ streamKey, field, value, isOffline }: Given) {
     setOpen(false);
     const follow = async () => {
       const isText = typeof streamKey === "string";
-      const encode = (text: string) => (isText ? text : base64OfText(text));
-      const filter = field === "" ? {} : { filter: { [encode(field)]: encode(value) } };
+      const filter = condition === "" ? {} : { filter: condition };
       const entries = tailrace().subscribe([{ key: isText ? streamKey : streamKey.base64, after: "$" }], {
         credit: CREDIT,
         signal: leaving.signal,
@@ -148,7 +147,14 @@ export function Tail({ streamKey, field, value, isOffline }: Given) {
       {error && <Problem error={error} retry={() => setRun(run + 1)} />}
       {shown.entries.length === 0 && !error && (
         <p class="empty">
-          New entries appear here as soon as they are appended{field && ` with ${field} = ${value}`}.
+          New entries appear here as soon as they are appended
+          {condition !== "" && (
+            <>
+              {" and match "}
+              <code>{condition}</code>
+            </>
+          )}
+          .
         </p>
       )}
       {shown.entries.length > 0 && <EntryTable streamKey={streamKey} entries={shown.entries} />}

@@ -39,12 +39,13 @@ export function Value({ text, isBase64, label }: { text: string; isBase64: boole
   };
   return (
     <div class="value">
-      <div class="bar small">
+      <div class="label">
         <h3 class="mono">
           <bdi>{label}</bdi>
         </h3>
-        <span class="quiet">{size(bytes.length)}</span>
-        <span class="grow" />
+        <span class="quiet small">{size(bytes.length)}</span>
+      </div>
+      <div class="bar small tools">
         <span class="choice" role="group" aria-label={`How to show ${label}`}>
           {forms.map((each) => (
             <button key={each} type="button" aria-pressed={each === form} onClick={() => setForm(each)}>
@@ -54,18 +55,22 @@ export function Value({ text, isBase64, label }: { text: string; isBase64: boole
         </span>
         <Copy text={whole}>Copy</Copy>
       </div>
-      {form === "json" && tree ? (
-        <div class="json mono" tabIndex={0} role="region" aria-label={`${label} as a JSON tree`}>
-          <JsonTree node={tree} isOpen />
-        </div>
-      ) : (
-        <pre tabIndex={0}>{seen()}</pre>
-      )}
-      {isCut && (
-        <button type="button" onClick={() => setAll(true)}>
-          Show all {size(bytes.length)}
-        </button>
-      )}
+      <div class="content">
+        {form === "json" && tree ? (
+          <div class="json mono" tabIndex={0} role="region" aria-label={`${label} as a JSON tree`}>
+            <JsonTree node={tree} isOpen />
+          </div>
+        ) : text === "" ? (
+          <p class="quiet">(empty)</p>
+        ) : (
+          <pre tabIndex={0}>{seen()}</pre>
+        )}
+        {isCut && (
+          <button type="button" onClick={() => setAll(true)}>
+            Show all {size(bytes.length)}
+          </button>
+        )}
+      </div>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { CheckImportData, CheckImportErrors, CheckImportResponses, ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, ConfigureGroupData, ConfigureGroupErrors, ConfigureGroupResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, ExtendData, ExtendErrors, ExtendResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, GetProducerData, GetProducerErrors, GetProducerResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RedriveData, RedriveErrors, RedriveResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, ShowAccessData, ShowAccessErrors, ShowAccessResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TakeOverEpochData, TakeOverEpochErrors, TakeOverEpochResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
+import type { CheckImportData, CheckImportErrors, CheckImportResponses, ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, ConfigureGroupData, ConfigureGroupErrors, ConfigureGroupResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, ExtendData, ExtendErrors, ExtendResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, GetProducerData, GetProducerErrors, GetProducerResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RedriveData, RedriveErrors, RedriveResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, ShowAccessData, ShowAccessErrors, ShowAccessResponses, ShowServerData, ShowServerErrors, ShowServerResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TakeOverEpochData, TakeOverEpochErrors, TakeOverEpochResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -510,7 +510,8 @@ export const xinfoStream = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Get the length and ids of a stream as headers
  *
- * Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
+ * Return the length, the bytes, the first id, the last id and the incarnation of a stream as headers.
+ * O(log n).
  */
 export const headStream = <ThrowOnError extends boolean = false>(options: Options<HeadStreamData, ThrowOnError>) => (options.client ?? client).head<HeadStreamResponses, HeadStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -776,6 +777,21 @@ export const clearSlowLog = <ThrowOnError extends boolean = false>(options?: Opt
 export const slowLog = <ThrowOnError extends boolean = false>(options?: Options<SlowLogData, ThrowOnError>) => (options?.client ?? client).get<SlowLogResponses, SlowLogErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/slow-log',
+    ...options
+});
+
+/**
+ * Show the state of the server
+ *
+ * Return the server's memory, storage, connections, largest streams, limits, slow operations and audit
+ * lines.
+ *
+ * It names streams of all tokens, so the token's patterns must match every key. A server that is not ready
+ * answers as well. O(streams + groups), which a large server counts once in 15 seconds.
+ */
+export const showServer = <ThrowOnError extends boolean = false>(options?: Options<ShowServerData, ThrowOnError>) => (options?.client ?? client).get<ShowServerResponses, ShowServerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/server',
     ...options
 });
 

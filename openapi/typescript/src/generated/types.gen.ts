@@ -1594,6 +1594,186 @@ export type SeekPosition = {
 };
 
 /**
+ * A node of the engine behind a gateway.
+ */
+export type EngineNode = {
+    /**
+     * The host and port of the node.
+     */
+    address: string;
+    /**
+     * `master` or `replica`.
+     */
+    role: string;
+    /**
+     * Whether the server has a connection to the node.
+     */
+    is_up: boolean;
+};
+
+/**
+ * The memory of the process.
+ */
+export type MemoryState = {
+    /**
+     * The resident memory of the process.
+     */
+    resident_bytes: number;
+    /**
+     * The resident memory above which appends are refused; null for no limit.
+     */
+    limit_bytes: number | null;
+    /**
+     * Whether appends are refused now.
+     */
+    is_limit_reached: boolean;
+    /**
+     * The memory of decoded blocks; null behind a gateway.
+     */
+    cache_bytes: number | null;
+    /**
+     * The largest memory of decoded blocks; null behind a gateway.
+     */
+    cache_max_bytes: number | null;
+};
+
+/**
+ * The clients of the server now.
+ */
+export type ConnectionsState = {
+    /**
+     * Open connections, including idle ones and WebSockets.
+     */
+    open: number;
+    /**
+     * Open WebSockets.
+     */
+    websockets: number;
+    /**
+     * Open subscriptions of all WebSockets.
+     */
+    subscriptions: number;
+    /**
+     * Open streams of Server-Sent Events.
+     */
+    event_streams: number;
+    /**
+     * Reads that wait for entries.
+     */
+    waiting_readers: number;
+    /**
+     * Connections that the server closed because of a limit since the start, by reason.
+     */
+    cut: {
+        [key: string]: number;
+    };
+};
+
+/**
+ * The durations of the last commits: from the start of the transaction to the end of its sync.
+ */
+export type CommitLatency = {
+    /**
+     * How many commits these are, up to 1000.
+     */
+    commits: number;
+    /**
+     * Half of the commits took at most this long; null before the first.
+     */
+    p50_ms: number | null;
+    /**
+     * 99 of 100 commits took at most this long; null before the first.
+     */
+    p99_ms: number | null;
+    /**
+     * The longest commit; null before the first.
+     */
+    max_ms: number | null;
+};
+
+/**
+ * The data directory of the server.
+ */
+export type StorageState = {
+    /**
+     * Size of the files in the data directory.
+     */
+    data_bytes: number;
+    /**
+     * Free space on the disk.
+     */
+    disk_free_bytes: number;
+    /**
+     * Size of the journal since the last checkpoint, uncompressed.
+     */
+    journal_bytes: number;
+    /**
+     * Commits since the data directory was created.
+     */
+    commits: number;
+    /**
+     * Commits that are not durable yet.
+     */
+    commits_behind: number;
+    /**
+     * Checkpoints since the start.
+     */
+    checkpoints: number;
+    /**
+     * Whether a commit failed. The server then refuses writes until it is restarted.
+     */
+    has_failed: boolean;
+    /**
+     * The last commits.
+     */
+    commit_latency: CommitLatency;
+};
+
+/**
+ * Everything that the server keeps, counted.
+ */
+export type Contents = {
+    /**
+     * Streams.
+     */
+    streams: number;
+    /**
+     * Entries of all streams.
+     */
+    entries: number;
+    /**
+     * Consumer groups of all streams.
+     */
+    groups: number;
+    /**
+     * Pending entries of all groups.
+     */
+    pending_entries: number;
+};
+
+/**
+ * A stream with its size.
+ */
+export type LargeStream = {
+    /**
+     * The stream's key.
+     */
+    key: string;
+    /**
+     * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
+     */
+    encoding?: 'base64';
+    /**
+     * About how many bytes the entries take, most of them compressed.
+     */
+    bytes: number;
+    /**
+     * How many entries the stream has.
+     */
+    length: number;
+};
+
+/**
  * A command in the slow log: its names and sizes, without values and ids.
  */
 export type SlowCommand = {
@@ -1675,6 +1855,116 @@ export type SlowLogPage = {
      * The operations, newest first.
      */
     operations: Array<SlowOperation>;
+};
+
+/**
+ * An administrative act, allowed or denied. It never contains a token or a value.
+ */
+export type AuditLine = {
+    /**
+     * When it happened, in Unix milliseconds.
+     */
+    at_ms: number;
+    /**
+     * The id of the token; `local` if the server requires no tokens.
+     */
+    token_id: string;
+    /**
+     * The name of the token.
+     */
+    token: string;
+    /**
+     * The operation's id in this document, or the name of a command.
+     */
+    operation: string;
+    /**
+     * The first 20 streams that it concerns; bytes that are not UTF-8 are `\xNN`. Empty for all streams, or none.
+     */
+    keys: Array<string>;
+    /**
+     * How many streams it names.
+     */
+    keys_count: number;
+    /**
+     * `done`, `denied`, an error code, or what happened to the token.
+     */
+    outcome: string;
+    /**
+     * The id of the request; null if there was none.
+     */
+    request_id: string | null;
+};
+
+/**
+ * The most recent lines of the audit log. The log of the process has all of them.
+ */
+export type AuditPage = {
+    /**
+     * How many lines the server keeps in memory.
+     */
+    capacity: number;
+    /**
+     * The lines, newest first.
+     */
+    acts: Array<AuditLine>;
+};
+
+/**
+ * The state of the whole server.
+ */
+export type ServerState = {
+    /**
+     * The version of the server.
+     */
+    version: string;
+    /**
+     * When the process started, in Unix milliseconds; null if it is not measured.
+     */
+    started_at_ms: number | null;
+    /**
+     * Where the data is: `disk`, `memory`, or for a gateway `engine`: Redis or Valkey.
+     */
+    store: 'disk' | 'memory' | 'engine';
+    /**
+     * The option `--durability`; null behind a gateway.
+     */
+    durability: 'always' | 'interval' | 'none';
+    /**
+     * The nodes of the engine behind a gateway, masters first.
+     */
+    nodes: Array<EngineNode>;
+    /**
+     * The memory of the process; null if it is not measured.
+     */
+    memory: MemoryState | null;
+    /**
+     * The clients; null if they are not counted.
+     */
+    connections: ConnectionsState | null;
+    /**
+     * The data directory; null if the server has none.
+     */
+    storage: StorageState | null;
+    /**
+     * What the server keeps; null behind a gateway.
+     */
+    contents: Contents | null;
+    /**
+     * The streams with the most bytes, the largest first. Empty behind a gateway.
+     */
+    largest_streams: Array<LargeStream>;
+    /**
+     * The most recent slow operations.
+     */
+    slow_log: SlowLogPage;
+    /**
+     * The most recent administrative acts.
+     */
+    audit: AuditPage;
+    /**
+     * All limits, as `GET /v1/limits` shows them.
+     */
+    limits: Limits;
 };
 
 /**
@@ -2032,6 +2322,10 @@ export type StreamState = {
      * How many blocks hold the entries.
      */
     blocks: number;
+    /**
+     * About how many bytes the entries take, most of them compressed. The server estimates it from a few blocks. Null behind a gateway.
+     */
+    bytes: number | null;
     /**
      * The idempotency keys that the stream remembers.
      */
@@ -7600,6 +7894,80 @@ export type SlowLogResponses = {
 };
 
 export type SlowLogResponse = SlowLogResponses[keyof SlowLogResponses];
+
+export type ShowServerData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many items of each list to return at most.
+         */
+        limit?: number;
+    };
+    url: '/v1/server';
+};
+
+export type ShowServerErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
+     */
+    503: Problem;
+};
+
+export type ShowServerError = ShowServerErrors[keyof ShowServerErrors];
+
+export type ShowServerResponses = {
+    /**
+     * The response.
+     */
+    200: ServerState;
+};
+
+export type ShowServerResponse = ShowServerResponses[keyof ShowServerResponses];
 
 export type ProblemPageData = {
     body?: never;

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .ack_body import AckBody
     from .ack_body_references import AckBodyReferences
     from .ack_reply import AckReply
+    from .audit_line import AuditLine
+    from .audit_page import AuditPage
     from .auto_claim_body import AutoClaimBody
     from .auto_claim_body_encoding import AutoClaimBodyEncoding
     from .auto_claim_reply import AutoClaimReply
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from .claim_reply import ClaimReply
     from .command_outcome import CommandOutcome
     from .command_reply import CommandReply
+    from .commit_latency import CommitLatency
+    from .connections_state import ConnectionsState
+    from .connections_state_cut import ConnectionsStateCut
     from .consumer import Consumer
     from .consumer_created import ConsumerCreated
     from .consumer_created_encoding import ConsumerCreatedEncoding
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
     from .consumer_detail_encoding import ConsumerDetailEncoding
     from .consumer_encoding import ConsumerEncoding
     from .consumer_list import ConsumerList
+    from .contents import Contents
     from .delete_body import DeleteBody
     from .delete_body_references import DeleteBodyReferences
     from .delete_outcome import DeleteOutcome
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from .delivered_entry import DeliveredEntry
     from .delivered_entry_encoding import DeliveredEntryEncoding
     from .delivered_entry_fields import DeliveredEntryFields
+    from .engine_node import EngineNode
     from .engine_support import EngineSupport
     from .engine_support_support import EngineSupportSupport
     from .entry import Entry
@@ -76,7 +83,10 @@ if TYPE_CHECKING:
     from .import_check import ImportCheck
     from .import_entries_shape import ImportEntriesShape
     from .import_entries_tailrace_trace import ImportEntriesTailraceTrace
+    from .large_stream import LargeStream
+    from .large_stream_encoding import LargeStreamEncoding
     from .limits import Limits
+    from .memory_state import MemoryState
     from .nack_body import NackBody
     from .nack_body_mode import NackBodyMode
     from .nack_reply import NackReply
@@ -107,12 +117,16 @@ if TYPE_CHECKING:
     from .retention_state import RetentionState
     from .retention_state_removed import RetentionStateRemoved
     from .seek_position import SeekPosition
+    from .server_state import ServerState
+    from .server_state_durability import ServerStateDurability
+    from .server_state_store import ServerStateStore
     from .slow_command import SlowCommand
     from .slow_command_sizes import SlowCommandSizes
     from .slow_log_page import SlowLogPage
     from .slow_operation import SlowOperation
     from .split_part import SplitPart
     from .split_plan import SplitPlan
+    from .storage_state import StorageState
     from .stream_created import StreamCreated
     from .stream_created_encoding import StreamCreatedEncoding
     from .stream_item import StreamItem
@@ -161,6 +175,8 @@ _MODULES = {
     "AckBody": ".ack_body",
     "AckBodyReferences": ".ack_body_references",
     "AckReply": ".ack_reply",
+    "AuditLine": ".audit_line",
+    "AuditPage": ".audit_page",
     "AutoClaimBody": ".auto_claim_body",
     "AutoClaimBodyEncoding": ".auto_claim_body_encoding",
     "AutoClaimReply": ".auto_claim_reply",
@@ -172,6 +188,9 @@ _MODULES = {
     "ClaimReply": ".claim_reply",
     "CommandOutcome": ".command_outcome",
     "CommandReply": ".command_reply",
+    "CommitLatency": ".commit_latency",
+    "ConnectionsState": ".connections_state",
+    "ConnectionsStateCut": ".connections_state_cut",
     "Consumer": ".consumer",
     "ConsumerCreated": ".consumer_created",
     "ConsumerCreatedEncoding": ".consumer_created_encoding",
@@ -180,6 +199,7 @@ _MODULES = {
     "ConsumerDetailEncoding": ".consumer_detail_encoding",
     "ConsumerEncoding": ".consumer_encoding",
     "ConsumerList": ".consumer_list",
+    "Contents": ".contents",
     "DeleteBody": ".delete_body",
     "DeleteBodyReferences": ".delete_body_references",
     "DeleteOutcome": ".delete_outcome",
@@ -188,6 +208,7 @@ _MODULES = {
     "DeliveredEntry": ".delivered_entry",
     "DeliveredEntryEncoding": ".delivered_entry_encoding",
     "DeliveredEntryFields": ".delivered_entry_fields",
+    "EngineNode": ".engine_node",
     "EngineSupport": ".engine_support",
     "EngineSupportSupport": ".engine_support_support",
     "Entry": ".entry",
@@ -227,7 +248,10 @@ _MODULES = {
     "ImportCheck": ".import_check",
     "ImportEntriesShape": ".import_entries_shape",
     "ImportEntriesTailraceTrace": ".import_entries_tailrace_trace",
+    "LargeStream": ".large_stream",
+    "LargeStreamEncoding": ".large_stream_encoding",
     "Limits": ".limits",
+    "MemoryState": ".memory_state",
     "NackBody": ".nack_body",
     "NackBodyMode": ".nack_body_mode",
     "NackReply": ".nack_reply",
@@ -258,12 +282,16 @@ _MODULES = {
     "RetentionState": ".retention_state",
     "RetentionStateRemoved": ".retention_state_removed",
     "SeekPosition": ".seek_position",
+    "ServerState": ".server_state",
+    "ServerStateDurability": ".server_state_durability",
+    "ServerStateStore": ".server_state_store",
     "SlowCommand": ".slow_command",
     "SlowCommandSizes": ".slow_command_sizes",
     "SlowLogPage": ".slow_log_page",
     "SlowOperation": ".slow_operation",
     "SplitPart": ".split_part",
     "SplitPlan": ".split_plan",
+    "StorageState": ".storage_state",
     "StreamCreated": ".stream_created",
     "StreamCreatedEncoding": ".stream_created_encoding",
     "StreamItem": ".stream_item",
@@ -313,6 +341,8 @@ __all__ = (
     "AckBody",
     "AckBodyReferences",
     "AckReply",
+    "AuditLine",
+    "AuditPage",
     "AutoClaimBody",
     "AutoClaimBodyEncoding",
     "AutoClaimReply",
@@ -324,6 +354,9 @@ __all__ = (
     "ClaimReply",
     "CommandOutcome",
     "CommandReply",
+    "CommitLatency",
+    "ConnectionsState",
+    "ConnectionsStateCut",
     "Consumer",
     "ConsumerCreated",
     "ConsumerCreatedEncoding",
@@ -332,6 +365,7 @@ __all__ = (
     "ConsumerDetailEncoding",
     "ConsumerEncoding",
     "ConsumerList",
+    "Contents",
     "DeleteBody",
     "DeleteBodyReferences",
     "DeleteOutcome",
@@ -340,6 +374,7 @@ __all__ = (
     "DeliveredEntry",
     "DeliveredEntryEncoding",
     "DeliveredEntryFields",
+    "EngineNode",
     "EngineSupport",
     "EngineSupportSupport",
     "Entry",
@@ -379,7 +414,10 @@ __all__ = (
     "ImportCheck",
     "ImportEntriesShape",
     "ImportEntriesTailraceTrace",
+    "LargeStream",
+    "LargeStreamEncoding",
     "Limits",
+    "MemoryState",
     "NackBody",
     "NackBodyMode",
     "NackReply",
@@ -410,12 +448,16 @@ __all__ = (
     "RetentionState",
     "RetentionStateRemoved",
     "SeekPosition",
+    "ServerState",
+    "ServerStateDurability",
+    "ServerStateStore",
     "SlowCommand",
     "SlowCommandSizes",
     "SlowLogPage",
     "SlowOperation",
     "SplitPart",
     "SplitPlan",
+    "StorageState",
     "StreamCreated",
     "StreamCreatedEncoding",
     "StreamItem",

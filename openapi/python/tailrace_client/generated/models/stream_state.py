@@ -28,10 +28,10 @@ class StreamState:
     Example:
         {'key': 'race:france', 'incarnation': '9f86d081884c7d65-1', 'length': 3, 'first_id': '1692632086370-0',
             'last_id': '1692632102976-0', 'max_deleted_id': '0-0', 'entries_added': 3, 'recorded_first_id':
-            '1692632086370-0', 'groups': 1, 'blocks': 1, 'idempotency': {'duration_s': 100, 'maxsize': 100, 'producers': 0,
-            'keys': 0, 'keys_added': 0, 'duplicates': 0}, 'first_entry': {'id': '1692632086370-0', 'fields': {'rider':
-            'Castilla', 'speed': '30.2', 'position': '1', 'location_id': '1'}}, 'last_entry': {'id': '1692632102976-0',
-            'fields': {'rider': 'Prickett', 'speed': '29.7', 'position': '2', 'location_id': '1'}}}
+            '1692632086370-0', 'groups': 1, 'blocks': 1, 'bytes': 201, 'idempotency': {'duration_s': 100, 'maxsize': 100,
+            'producers': 0, 'keys': 0, 'keys_added': 0, 'duplicates': 0}, 'first_entry': {'id': '1692632086370-0', 'fields':
+            {'rider': 'Castilla', 'speed': '30.2', 'position': '1', 'location_id': '1'}}, 'last_entry': {'id':
+            '1692632102976-0', 'fields': {'rider': 'Prickett', 'speed': '29.7', 'position': '2', 'location_id': '1'}}}
 
     """
 
@@ -53,6 +53,9 @@ class StreamState:
     """ How many consumer groups the stream has. """
     blocks: int
     """ How many blocks hold the entries. """
+    bytes_: int | None
+    """ About how many bytes the entries take, most of them compressed. The server estimates it from a few blocks.
+    Null behind a gateway. """
     idempotency: IdempotencyState
     """ The idempotency keys that a stream remembers. """
     first_entry: Entry | None
@@ -92,6 +95,9 @@ class StreamState:
         groups = self.groups
 
         blocks = self.blocks
+
+        bytes_: int | None
+        bytes_ = self.bytes_
 
         idempotency = self.idempotency.to_dict()
 
@@ -144,6 +150,7 @@ class StreamState:
                 "recorded_first_id": recorded_first_id,
                 "groups": groups,
                 "blocks": blocks,
+                "bytes": bytes_,
                 "idempotency": idempotency,
                 "first_entry": first_entry,
                 "last_entry": last_entry,
@@ -192,6 +199,13 @@ class StreamState:
         groups = d.pop("groups")
 
         blocks = d.pop("blocks")
+
+        def _parse_bytes_(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        bytes_ = _parse_bytes_(d.pop("bytes"))
 
         idempotency = IdempotencyState.from_dict(d.pop("idempotency"))
 
@@ -269,6 +283,7 @@ class StreamState:
             recorded_first_id=recorded_first_id,
             groups=groups,
             blocks=blocks,
+            bytes_=bytes_,
             idempotency=idempotency,
             first_entry=first_entry,
             last_entry=last_entry,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         problem_page,
         readyz,
         show_access,
+        show_server,
         slow_log,
     )
 
@@ -23,6 +24,7 @@ __all__ = (
     "problem_page",
     "readyz",
     "show_access",
+    "show_server",
     "slow_log",
 )
 

@@ -137,7 +137,8 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
+     Return the length, the bytes, the first id, the last id and the incarnation of a stream as headers.
+    O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -171,7 +172,8 @@ def sync(
 ) -> Any | Problem | None:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
+     Return the length, the bytes, the first id, the last id and the incarnation of a stream as headers.
+    O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -200,7 +202,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
+     Return the length, the bytes, the first id, the last id and the incarnation of a stream as headers.
+    O(log n).
 
     Args:
         key (str):  Example: race:france.
@@ -232,7 +235,8 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Get the length and ids of a stream as headers
 
-     Return the length, the first id, the last id and the incarnation of a stream as headers. O(log n).
+     Return the length, the bytes, the first id, the last id and the incarnation of a stream as headers.
+    O(log n).
 
     Args:
         key (str):  Example: race:france.
