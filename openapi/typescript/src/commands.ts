@@ -174,6 +174,13 @@ export abstract class Commands {
     return this.calls.call((common) => api.createTicket(common), { repeatable: true, ...options });
   }
 
+  /** Returns version, durability, memory, connections and the newest audit lines of the server. */
+  server(options: Waiting & { readonly limit?: number } = {}): Promise<api.ServerState> {
+    const { limit, signal } = options;
+    const operation = (common: object) => api.showServer({ ...common, query: { limit } });
+    return this.calls.call(operation, { repeatable: true, signal });
+  }
+
   /** Returns the slowest operations that the server recorded, the newest first. */
   slowLog(options: Waiting & { readonly limit?: number } = {}): Promise<api.SlowLogPage> {
     const { limit, signal } = options;
