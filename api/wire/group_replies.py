@@ -39,14 +39,14 @@ def group_json(group: GroupInfo) -> Json:
         "entries_read": group.entries_read,
         "lag": group.lag,
         **({} if group.lag_ms is None else {"lag_ms": group.lag_ms}),
-        **_set_numbers(asdict(settings)),
+        **_set_values(asdict(settings)),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
 
 
-def _set_numbers(settings: Json) -> Json:
+def _set_values(settings: Json) -> Json:
     """Return the settings that are set, without the dead-letter stream, whose name needs an encoding."""
-    return {name: value for name, value in settings.items() if isinstance(value, int)}
+    return {name: value for name, value in settings.items() if isinstance(value, int | str)}
 
 
 def extend_json(reply: ExtendReply) -> Json:

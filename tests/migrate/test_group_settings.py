@@ -12,6 +12,7 @@ from tests.support.server_process import running_server
 SETTINGS = {
     "max_deliveries": 1,
     "dead_letter_stream": "settings:dead",
+    "filter": 'fields.n == "1"',
     "claim_min_idle_ms": 60_000,
     "consumer_expiry_ms": 300_000,
     "max_lag_ms": 1_000,

@@ -10,19 +10,20 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-Settings: TypeAlias = Mapping[str, int | bytes]
+Settings: TypeAlias = Mapping[str, int | str | bytes]
 """The settings of one group that are set, by name."""
 
 NO_SETTINGS: Final[Settings] = {}
 
-_NUMBERS: Final = ("max_deliveries", "claim_min_idle_ms", "consumer_expiry_ms", "max_lag_ms")
+_PLAIN: Final = ("max_deliveries", "filter", "claim_min_idle_ms", "consumer_expiry_ms", "max_lag_ms")
+"""The settings that are a number or text."""
 _STREAM: Final = "dead_letter_stream"
 
 
 def settings_of(groups: list[dict[str, Any]]) -> Iterator[tuple[bytes, Settings]]:
     """Return the name and the settings of each group in a server's list of groups that has any."""
     for group in groups:
-        found: dict[str, int | bytes] = {name: group[name] for name in _NUMBERS if name in group}
+        found: dict[str, int | str | bytes] = {name: group[name] for name in _PLAIN if name in group}
         if _STREAM in group:
             found[_STREAM] = _name_of(group, _STREAM)
         if found:
@@ -36,7 +37,7 @@ def _name_of(group: dict[str, Any], member: str) -> bytes:
 
 def body_of(settings: Settings) -> dict[str, Any]:
     """Return the body that sets these settings and removes all others."""
-    body: dict[str, Any] = {name: settings.get(name) for name in _NUMBERS}
+    body: dict[str, Any] = {name: settings.get(name) for name in _PLAIN}
     stream = settings.get(_STREAM)
     if isinstance(stream, bytes):
         return {**body, _STREAM: b64encode(stream).decode(), "encoding": "base64"}
