@@ -76,8 +76,8 @@ class StreamStore(Protocol):
         ...
 
     @property
-    def not_ready_reason(self) -> str | None:
-        """Why the store accepts no writes, or None if it accepts them."""
+    def not_ready(self) -> StoreUnavailable | None:
+        """Why the store accepts no writes, and when to try again; None if it accepts them."""
         ...
 
 

@@ -45,9 +45,9 @@ class GuardedStore:
         return GuardedStore(self._store, self.guard, scope, operation or self._operation)
 
     @property
-    def not_ready_reason(self) -> str | None:
-        """Why the wrapped store accepts no writes, or None if it accepts them."""
-        return self._store.not_ready_reason
+    def not_ready(self) -> StoreUnavailable | None:
+        """Why the wrapped store accepts no writes; None if it accepts them."""
+        return self._store.not_ready
 
     async def execute(self, command: Command) -> Reply:
         """Run one command: see `StreamStore.execute`. Also raises `Unauthenticated`, at once or while a read

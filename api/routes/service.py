@@ -36,9 +36,9 @@ async def healthz() -> Response:
 @router.get("/readyz", **operation("readyz", "Check whether the server accepts requests", reply=Readiness))
 async def readyz(store: Store) -> Response:
     """Return 200 if the server accepts reads and writes, otherwise 503 with the reason."""
-    reason = store.not_ready_reason
-    if reason is not None:
-        raise StoreUnavailable(reason)
+    refusal = store.not_ready
+    if refusal is not None:
+        raise StoreUnavailable(refusal.reason, retry_after_s=refusal.retry_after_s)
     return json_response({"status": "ready"})
 
 

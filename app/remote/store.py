@@ -26,6 +26,7 @@ from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
 from tailrace.app.remote.readers.waiting import WaitingReads
 from tailrace.app.remote.readiness import why_not_ready
+from tailrace.app.remote.replies.refusals import RETRY_AFTER_S
 from tailrace.app.remote.rooms import fitted
 from tailrace.app.remote.running import Runner
 from tailrace.app.remote.words.engine import Engine
@@ -68,17 +69,18 @@ class RemoteStore:
         self._readers = WaitingReads(link, engine, looks, self._answers.failure, self._readers_max)
 
     @property
-    def not_ready_reason(self) -> str | None:
+    def not_ready(self) -> StoreUnavailable | None:
         """Return which node or how many slots are missing, or that the server shuts down; None while all
         masters are connected."""
         if self._refusal is not None:
-            return self._refusal.reason
-        return why_not_ready(self.link)
+            return self._refusal
+        reason = why_not_ready(self.link)
+        return None if reason is None else StoreUnavailable(reason, retry_after_s=RETRY_AFTER_S)
 
     @property
     def is_ready(self) -> bool:
         """Return whether all masters are connected."""
-        return self.not_ready_reason is None
+        return self.not_ready is None
 
     @property
     def waiting_count(self) -> int:

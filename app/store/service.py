@@ -79,10 +79,9 @@ class EngineStore:
         self._committed = committed
 
     @property
-    def not_ready_reason(self) -> str | None:
+    def not_ready(self) -> StoreUnavailable | None:
         """Return why the store rejects writes; None while it accepts them."""
-        refusal = self._admission.refusal
-        return None if refusal is None else refusal.reason
+        return self._admission.refusal
 
     @property
     def is_ready(self) -> bool:

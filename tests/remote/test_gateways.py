@@ -231,7 +231,10 @@ def test_without_its_engine_a_gateway_names_the_node_and_goes_on_when_it_is_back
         assert httpx.get(ready).status_code == 200
         engine.kill()
         until(lambda: httpx.get(ready).status_code == 503)
-        assert node in httpx.get(ready).json()["detail"]
+        not_ready = httpx.get(ready)
+        assert node in not_ready.json()["detail"]
+        assert not_ready.json()["retryable"]
+        assert not_ready.headers["retry-after"] == "1"
         refused = httpx.post(f"{gateway.base_url}/v1/streams/s/entries", json=ENTRY, timeout=30)
         assert problem(refused) == (503, "NOT_ACCEPTING")
         assert node in refused.json()["detail"]

@@ -88,10 +88,12 @@ def test_a_refused_command_raises_its_error(store: EngineStore) -> None:
 
 def test_a_draining_store_takes_no_command_and_says_why(store: EngineStore) -> None:
     port: StreamStore = store
-    reasons = [port.not_ready_reason]
+    before = port.not_ready
     store.drain()
-    reasons.append(port.not_ready_reason)
-    assert reasons == [None, "the server is shutting down"]
+    after = port.not_ready
+    assert before is None
+    assert after is not None
+    assert (after.reason, after.retry_after_s) == ("the server is shutting down", 1)
     for command in (port.execute(StreamLength(b"s")), port.execute_all([StreamLength(b"s")])):
         with pytest.raises(StoreUnavailable) as refusal:
             run(command)

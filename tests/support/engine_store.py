@@ -79,9 +79,9 @@ class EngineStore:
             receive(refusal)
 
     @property
-    def not_ready_reason(self) -> str | None:
-        """The reason of `closed_by`."""
-        return None if self.closed_by is None else self.closed_by.reason
+    def not_ready(self) -> StoreUnavailable | None:
+        """What `closed_by` is."""
+        return self.closed_by
 
     def _check_open(self) -> None:
         if self.closed_by is not None:

@@ -50,8 +50,8 @@ class WatchingStore:
         self._answers: deque[tuple[Receive, Answer]] = deque()
 
     @property
-    def not_ready_reason(self) -> str | None:
-        return None if self.closed_by is None else self.closed_by.reason
+    def not_ready(self) -> StoreUnavailable | None:
+        return self.closed_by
 
     async def execute(self, command: Command) -> Reply:
         return self.run(command)
