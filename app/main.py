@@ -108,6 +108,8 @@ def create_app(
         # The innermost layer: a refused option has a request id, and is counted, as any other request.
         api.user_middleware.append(Middleware(OptionHeaders))
         api.state.engine_features = store.features
+    if settings.docs_url is not None:
+        api.openapi_external_docs = {"url": settings.docs_url, "description": "Guides"}
     sources.open_limits = api.state.open_limits
     sources.tokens = tokens
     reuse = CensusReuse()

@@ -119,6 +119,11 @@ class Settings(ServerLimits, BaseSettings):
         description="Other origin whose pages may use the server, such as https://app.example; repeat for "
         "each. In the environment variable, separate origins with spaces.",
     )
+    docs_url: str | None = Field(
+        default=None,
+        description="Address of the documentation that `make docs` builds, if you serve it somewhere. The "
+        "page /docs and the OpenAPI document link it.",
+    )
     metrics_groups: int = Field(
         default=GROUPS_NAMED_DEFAULT,
         ge=0,
@@ -151,6 +156,13 @@ class Settings(ServerLimits, BaseSettings):
                     "path and without wildcards, such as https://app.example or http://localhost:3000"
                 )
         return origins
+
+    @field_validator("docs_url")
+    @classmethod
+    def _docs_url_is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("http://", "https://")):
+            raise ValueError(f"{value!r} is not an address. Write a URL such as https://docs.example/")
+        return value
 
     @property
     def is_loopback(self) -> bool:

@@ -124,6 +124,8 @@ def _document(app: FastAPI) -> dict[str, Any]:
         contact={"name": "The Tailrace authors"},
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
+    if app.openapi_external_docs is not None:
+        document["externalDocs"] = app.openapi_external_docs
     _drop_foreign_validation_error(document)
     schemas = _schemas()
     document.setdefault("components", {})["schemas"] = schemas

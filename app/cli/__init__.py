@@ -57,12 +57,12 @@ _COMMANDS: Final = {
         "Make a consumer the owner of pending entries, and print the ids that it got.",
     ),
     "configure": (
-        "streams.dead_letters:configure",
+        "streams.group_settings:configure",
         "Set or remove the dead letters of a group, and print its state as JSON.",
     ),
     "redrive": (
-        "streams.dead_letters:redrive",
-        "Send dead letters of a group back to its stream, each once, and print their new ids.",
+        "streams.redrive:redrive",
+        "Send dead letters back to their streams, each once, and print their new ids.",
     ),
     "retention": (
         "streams.retention:retention",

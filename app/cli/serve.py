@@ -75,6 +75,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     tls_cert: Annotated[Path | None, _option("tls_cert")] = None,
     tls_key: Annotated[Path | None, _option("tls_key")] = None,
     allowed_origin: Annotated[list[str] | None, _option("allowed_origin")] = None,
+    docs_url: Annotated[str | None, _option("docs_url")] = None,
     metrics_groups: Annotated[int | None, _option("metrics_groups")] = None,
     slow_log_ms: Annotated[int | None, _option("slow_log_ms")] = None,
     shutdown_grace_s: Annotated[int | None, _option("shutdown_grace_s")] = None,

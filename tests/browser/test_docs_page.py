@@ -12,6 +12,7 @@ from tests.support.browser import Page, browsing
 from tests.support.server_process import running_server
 
 KEY = "docs:page"
+GUIDES = "https://docs.example/tailrace/"
 
 
 class Opened:
@@ -26,7 +27,7 @@ class Opened:
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     directory = tmp_path_factory.mktemp("docs")
     with (
-        running_server(directory) as server,
+        running_server(directory, "--docs-url", GUIDES) as server,
         browsing(f"{server.base_url}/docs", directory / "profile") as page,
     ):
         page.until("document.querySelector('nav a')")
@@ -56,6 +57,13 @@ def fill(page: Page, operation: str, name: str, value: str) -> None:
 def give_token(page: Page, token: str) -> None:
     field = "document.querySelector('#token')"
     page.evaluate(f"{field}.value = '{token}'; {field}.dispatchEvent(new Event('input'))")
+
+
+def test_the_page_links_the_guides_that_the_operator_named(opened: Opened) -> None:
+    link = "[...document.querySelectorAll('main a')].find((link) => link.textContent === 'Guides')"
+    assert opened.page.evaluate(f"{link}.href") == GUIDES
+    document = httpx.get(f"{opened.base_url}/openapi.json").json()
+    assert document["externalDocs"] == {"url": GUIDES, "description": "Guides"}
 
 
 def test_every_operation_is_shown_and_can_be_opened(opened: Opened) -> None:

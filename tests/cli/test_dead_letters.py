@@ -55,6 +55,18 @@ def test_chosen_dead_letters_go_back(base_url: str, key: str) -> None:
     assert length(base_url, f"{key}:dead") == 2
 
 
+def test_the_dead_letters_of_all_groups_of_a_stream_go_back(base_url: str, key: str) -> None:
+    body = {"fields": {"rider": "Norem"}}
+    httpx.post(f"{base_url}/v1/streams/{key}:dead/entries", json=body)
+    answer = shell(base_url, "redrive", f"{key}:dead")
+    assert (answer.returncode, answer.stderr) == (0, b"")
+    assert len(answer.stdout.splitlines()) == 3
+    assert (length(base_url, f"{key}:dead"), length(base_url, key)) == (1, 6), "the other entry stays"
+    again = shell(base_url, "redrive", f"{key}:dead")
+    assert again.returncode == 1
+    assert f"the stream {key}:dead has no dead letters of a group".encode() in again.stderr
+
+
 def test_the_settings_can_be_removed(base_url: str, key: str) -> None:
     state = msgspec.json.decode(shell(base_url, "configure", key, "judges", "--remove").stdout)
     assert "max_deliveries" not in state or state["max_deliveries"] is None

@@ -160,7 +160,7 @@ SCENES: Final = (
             "tailrace nack race:france judges 1692632094485-0",
             "tailrace cli XREADGROUP GROUP judges bob CLAIM 0 STREAMS race:france '>' > /dev/null",
             "tailrace read race:france:dead --json | cut -c -60",
-            "tailrace redrive race:france judges",
+            "tailrace redrive race:france:dead",
         ),
         varies=True,
     ),

@@ -1,26 +1,19 @@
-"""`tailrace configure` and `redrive`: the settings of a consumer group, and its dead letters.
+"""`tailrace configure`: the settings of a consumer group.
 
-It owns their options, and the pages of a redrive. The server applies the settings; see docs/policies.md.
+It owns the options of the settings. The server applies the settings; see docs/policies.md.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.streams.groups import Group, group_path
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.rows import AsJson, Item, print_json, print_rows, text
+from tailrace.app.cli.streams.rows import print_json
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
-
-PAGE: Final = 100
-
-_REDRIVEN: Final = (text("dead letter", "id"), text("new entry", "new_id"))
 
 
 def configure(  # noqa: PLR0913 - one parameter an option
@@ -105,61 +98,3 @@ def configure(  # noqa: PLR0913 - one parameter an option
     with connected(url, token, token_file) as server:
         body = settings if remove else given
         print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())
-
-
-def redrive(
-    key: Key,
-    group: Group,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ID...]", help="Ids of dead letters. Without them: all.", show_default=False),
-    ] = None,
-    *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
-    per_s: Annotated[
-        float | None,
-        typer.Option(min=0.01, metavar="COUNT", help="At most COUNT entries per second.", show_default=False),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Send dead letters of a group back to its stream, each once, and print their new ids.
-
-    Each becomes a new entry, which all groups of the stream get, and leaves
-    the dead letters in the same step. After an interruption, run the command
-    again. In a pipe the columns are separated by tabs: the id of the dead
-    letter, the id of the new entry.
-
-    Exit status: 0; 1 if one of the ids is no dead letter of the group, or the
-    server refuses; 2 for wrong arguments; 130 after Ctrl-C.
-
-    [bold]Examples[/bold]
-
-      tailrace redrive race:france judges
-
-      tailrace redrive race:france judges --per-s 50
-    """
-    path = group_path(key, group, ":redrive")
-    with connected(url, token, token_file) as server:
-        if ids:
-            reply: dict[str, Any] = server.request("POST", path, body={"ids": ids, "limit": len(ids)}).json()
-            print_rows(_REDRIVEN, reply["redriven"], as_json=as_json)
-            if reply["skipped"]:
-                fail(f"{reply['skipped']} of {len(ids)} are no dead letters of this group")
-        else:
-            print_rows(_REDRIVEN, _all(server, path, per_s), as_json=as_json)
-
-
-def _all(server: Server, path: str, per_s: float | None) -> Iterator[Item]:
-    """Send back all dead letters, page by page, not faster than `per_s`."""
-    start: str | None = "-"
-    size = PAGE if per_s is None else max(min(PAGE, round(per_s)), 1)
-    while start is not None:
-        began_s = time.monotonic()
-        reply = server.request("POST", path, body={"start": start, "limit": size}).json()
-        redriven: Sequence[Item] = reply["redriven"]
-        yield from redriven
-        start = reply["next"]
-        if per_s is not None and start is not None:
-            time.sleep(max(began_s + len(redriven) / per_s - time.monotonic(), 0))
