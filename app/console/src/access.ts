@@ -43,6 +43,11 @@ export function useRefusal(): (scopes: Scope | readonly Scope[], key?: Name) => 
   };
 }
 
+/** Returns whether the rights of this tab are known. */
+export function useRightsAreKnown(): boolean {
+  return useContext(AccessContext)?.data !== undefined;
+}
+
 /** Returns whether a glob matches a name, byte by byte. */
 export function matches(pattern: string, key: Name): boolean {
   return globOf(bytesIn(pattern)).test(bytesIn(key));

@@ -4,7 +4,7 @@
  * One request brings all of them. A token without the right sees why they are missing, and the limits.
  */
 import type { api } from "tailrace-client/index";
-import { useRefusal } from "../access";
+import { useRefusal, useRightsAreKnown } from "../access";
 import { bytes, count, many } from "../format";
 import { type Loaded, useLoaded } from "../hooks";
 import { Pending } from "../messages";
@@ -25,10 +25,11 @@ export function useServerState(): {
   readonly why: string | undefined;
 } {
   const why = useRefusal()("admin");
+  const isAllowed = useRightsAreKnown() && why === undefined;
   const state = useLoaded<State | undefined>(
     async (signal) =>
-      why === undefined ? send<State>("GET", "/v1/server", { query: { limit: LISTED }, signal }) : undefined,
-    `state ${why === undefined}`,
+      isAllowed ? send<State>("GET", "/v1/server", { query: { limit: LISTED }, signal }) : undefined,
+    `state ${isAllowed}`,
     EVERY_MS,
   );
   return { state, why };
