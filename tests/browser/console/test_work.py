@@ -123,6 +123,24 @@ def test_a_stream_is_trimmed_renamed_and_deleted_after_its_key_is_typed(console:
     assert console.command("EXISTS", key, renamed) == 0
 
 
+def test_the_retention_of_a_stream_is_set_shown_and_removed(console: Console) -> None:
+    key = "work:retention"
+    console.append(key, [{"n": str(number)} for number in range(10)])
+    console.open("manage", key=key)
+    console.until_text("The stream keeps all its entries.")
+    console.press("Change rules")
+    console.fill("Days to keep", "0.5", "dialog")
+    console.fill("Entries to keep", "4", "dialog")
+    console.press("Apply", "dialog")
+    console.until_text("The new rules apply within a second.")
+    console.until_text("entries of the last 12 h; the newest 4 entries")
+    console.until_text("Removed so far6 entries")
+    assert console.http.get(f"/v1/streams/{key}").json()["length"] == 4
+    console.press("Keep all entries")
+    console.until_text("The stream keeps all its entries.")
+    assert console.page.complaints == []
+
+
 def test_a_range_is_exported_as_csv_that_no_spreadsheet_runs(console: Console) -> None:
     [first, second] = console.append(
         "work:export", [{"rider": "Castilla", "note": "=1+1"}, {"rider": 'No"rem', "speed": "-2"}]

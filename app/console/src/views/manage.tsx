@@ -1,5 +1,5 @@
 /**
- * What concerns a stream as a whole: export of a range, trim, rename, delete.
+ * What concerns a stream as a whole: export of a range, trim, retention, rename, delete.
  *
  * What cannot be undone asks for the key of the stream.
  */
@@ -14,6 +14,7 @@ import { count, many } from "../format";
 import { Outcome, Pending } from "../messages";
 import { Act, Field, WhyOff } from "../ui";
 import { ExportForm } from "./export_form";
+import { Retention } from "./retention";
 
 interface Given {
   readonly streamKey: Name;
@@ -29,6 +30,7 @@ export function ManageView({ streamKey }: Given) {
       <div class="cards two">
         <ExportForm streamKey={streamKey} length={length} />
         <Trim streamKey={streamKey} length={length} onDone={stream.reload} />
+        <Retention streamKey={streamKey} />
         <Rename streamKey={streamKey} />
         <Delete streamKey={streamKey} length={length} groups={stream.data?.groups ?? 0} />
       </div>

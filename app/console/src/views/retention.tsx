@@ -1,0 +1,171 @@
+/**
+ * The retention of a stream: the rules by which the server removes its oldest entries, and what they removed.
+ *
+ * The server removes the entries; this module only shows and replaces the rules.
+ */
+import { useState } from "preact/hooks";
+import type { api } from "tailrace-client/index";
+import { Dialog } from "../dialogs";
+import { bytes, count, many } from "../format";
+import { useAction, useLoaded } from "../hooks";
+import { Outcome } from "../messages";
+import { type Name, shown } from "../names";
+import { send } from "../server";
+import { streamPath } from "../streams";
+import { duration } from "../time";
+import { Act, Field, WhyOff } from "../ui";
+
+type State = api.RetentionState;
+
+const DAY_MS = 86_400_000;
+const MB = 1_000_000;
+const EVERY_MS = 5_000;
+
+export function Retention({ streamKey }: { streamKey: Name }) {
+  const [isAsking, setAsking] = useState(false);
+  const action = useAction();
+  const state = useLoaded<State | null>(
+    async (signal) =>
+      (await send<api.StreamState>("GET", streamPath(streamKey), { signal })).retention ?? null,
+    "retention",
+    EVERY_MS,
+  );
+  const apply = (retention: Readonly<Record<string, unknown>> | null) => {
+    setAsking(false);
+    void action.run(async () => {
+      await send("POST", streamPath(streamKey, ":configure"), { body: { retention } });
+      state.reload();
+      return retention === null ? "The stream keeps all entries now." : "The new rules apply within a second.";
+    });
+  };
+  return (
+    <section class="panel">
+      <h2>Retention</h2>
+      {state.data ? <Rules state={state.data} /> : <p class="quiet">The stream keeps all its entries.</p>}
+      <div class="bar">
+        <Act needs="admin" on={streamKey} onClick={() => setAsking(true)}>
+          Change rules
+        </Act>
+        {state.data && (
+          <Act needs="admin" on={streamKey} onClick={() => apply(null)}>
+            Keep all entries
+          </Act>
+        )}
+      </div>
+      <WhyOff needs="admin" on={streamKey} />
+      <Outcome action={action} />
+      {isAsking && (
+        <Form
+          title={`Retention of ${shown(streamKey)}`}
+          state={state.data ?? undefined}
+          onApply={apply}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Rules({ state }: { state: State }) {
+  const removed = Object.values(state.removed).reduce((sum, each) => sum + each, 0);
+  const rules = [
+    state.max_age_ms && `entries of the last ${duration(state.max_age_ms)}`,
+    state.max_length && `the newest ${many(state.max_length, "entry", "entries")}`,
+    state.max_bytes && `${bytes(state.max_bytes)} of entries`,
+    state.acknowledged && "what a group has not acknowledged",
+  ].filter(Boolean);
+  return (
+    <dl class="rows-list">
+      <div>
+        <dt>Keeps</dt>
+        <dd>
+          {rules.join("; ")}
+          {state.protect_unread && "; and all that a group has not read"}
+        </dd>
+      </div>
+      <div>
+        <dt>Removed so far</dt>
+        <dd>{many(removed, "entry", "entries")}</dd>
+      </div>
+      {state.protect_unread && (
+        <div>
+          <dt>Kept because unread</dt>
+          <dd>{count(state.protected_entries)}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+interface FormProps {
+  readonly title: string;
+  readonly state: State | undefined;
+  onApply(retention: Readonly<Record<string, unknown>>): void;
+  onClose(): void;
+}
+
+function Form({ title, state, onApply, onClose }: FormProps) {
+  const [days, setDays] = useState(written(state?.max_age_ms, DAY_MS));
+  const [length, setLength] = useState(written(state?.max_length, 1));
+  const [megabytes, setMegabytes] = useState(written(state?.max_bytes, MB));
+  const [acknowledged, setAcknowledged] = useState(state?.acknowledged ?? false);
+  const [protects, setProtects] = useState(state?.protect_unread ?? false);
+  const numbers = { max_age_ms: [days, DAY_MS], max_length: [length, 1], max_bytes: [megabytes, MB] } as const;
+  const rules = Object.entries(numbers)
+    .filter(([, [text]]) => text !== "")
+    .map(([name, [text, unit]]) => [name, Math.round(Number(text) * unit)] as const);
+  const off = rules.some(([, value]) => !(value >= 1))
+    ? "Enter numbers above 0."
+    : rules.length === 0 && !acknowledged
+      ? "Enter at least one rule that removes entries."
+      : undefined;
+  const field = (label: string, hint: string, text: string, set: (text: string) => void) => (
+    <Field label={label} hint={hint}>
+      <input
+        class="mono"
+        inputMode="decimal"
+        placeholder="no limit"
+        value={text}
+        onInput={(event) => set(event.currentTarget.value.trim())}
+      />
+    </Field>
+  );
+  const tick = (label: string, value: boolean, set: (value: boolean) => void) => (
+    <label class="bar">
+      <input type="checkbox" checked={value} onChange={(event) => set(event.currentTarget.checked)} />
+      {label}
+    </label>
+  );
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (off === undefined)
+            onApply({ ...Object.fromEntries(rules), acknowledged, protect_unread: protects });
+        }}
+      >
+        <p>The server removes the oldest entries by these rules. It cannot bring them back.</p>
+        {field("Days to keep", "Counted from the time in the id.", days, setDays)}
+        {field("Entries to keep", "The newest ones.", length, setLength)}
+        {field("MB to keep", "As compact JSON, before compression.", megabytes, setMegabytes)}
+        {tick("Remove what every group has acknowledged", acknowledged, setAcknowledged)}
+        {tick("Keep what a group has not read", protects, setProtects)}
+        {off !== undefined && <p class="why">{off}</p>}
+        <div class="bar end">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <Act kind="danger" submits off={off}>
+            Apply
+          </Act>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Returns a rule as the form shows it: in a unit, empty without the rule. */
+function written(value: number | null | undefined, unit: number): string {
+  return value ? String(value / unit) : "";
+}
