@@ -53,7 +53,7 @@ _RATED: Final = ("RateLimit-Policy", "RateLimit")
 _RETRY_STATUSES: Final = frozenset({"429", "503"})
 _CHALLENGE_STATUSES: Final = frozenset({"401", "403"})
 _KEYED: Final = frozenset({"xadd", "xadd_batch", "import_entries"})
-_NOT_STORED: Final = frozenset({"create_ticket", "show_access", "tail", "tail_streams"})
+_NOT_STORED: Final = frozenset({"create_ticket", "show_access", "show_server", "tail", "tail_streams"})
 
 
 def add_response_headers(operation: dict[str, Any]) -> None:

@@ -14,7 +14,6 @@ RETENTION_STATE_EXAMPLE: Final[JsonDict] = {
     "max_age_ms": 604_800_000,
     "acknowledged": False,
     "protect_unread": True,
-    "bytes": 170,
     "removed": {"max_age_ms": 2},
     "removed_at_ms": 1_692_632_147_973,
     "protected_entries": 0,
@@ -70,7 +69,6 @@ class RetentionState(RetentionBody):
 
     model_config = ConfigDict(json_schema_extra={"example": RETENTION_STATE_EXAMPLE})
 
-    bytes: int = Field(description="The bytes of the entries, counted as for `max_bytes`.", examples=[170])
     removed: dict[str, int] = Field(
         description="How many entries were ever removed, by the rule that removed the most at that time.",
         examples=[{"max_age_ms": 2}],

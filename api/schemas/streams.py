@@ -192,8 +192,8 @@ class StreamState(WireModel):
     groups: int = Field(description="How many consumer groups the stream has.", examples=[1])
     blocks: int = Field(description="How many blocks hold the entries.", examples=[1])
     bytes: int | None = Field(
-        description="About how many bytes the entries take, most of them compressed. The server estimates it "
-        "from a few blocks. Null behind a gateway.",
+        description="The bytes of the entries as compact JSON, before compression. A deleted entry may count "
+        "until its block goes. Null behind a gateway.",
         examples=[201],
     )
     idempotency: IdempotencyState = Field(

@@ -81,7 +81,6 @@ def _retention_json(retention: RetentionInfo | None) -> Json:
         return {}
     state = {
         **{name: rule for name, rule in asdict(retention.rules).items() if rule is not None},
-        "bytes": retention.bytes,
         "removed": retention.removed,
         "removed_at_ms": retention.removed_at_ms,
         "protected_entries": retention.protected_count,
@@ -124,7 +123,7 @@ def _header(description: str, schema_type: str, example: str | int) -> dict[str,
 STREAM_HEADERS: Final = {
     "X-Stream-Length": _header("How many entries the stream has.", "integer", 3),
     "X-Stream-Bytes": _header(
-        "About how many bytes the entries take, as in the state of the stream; absent behind a gateway.",
+        "The bytes of the entries, as in the state of the stream; absent behind a gateway.",
         "integer",
         201,
     ),

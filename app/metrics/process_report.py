@@ -21,7 +21,7 @@ from tailrace.app.store.memory import resident_bytes
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.core.limits import MIB
-from tailrace.core.log.estimate import estimated_bytes
+from tailrace.core.log.fragment_bytes import fragment_bytes
 
 if TYPE_CHECKING:
     from tailrace.app.remote.store import RemoteStore
@@ -112,7 +112,7 @@ async def _largest(store: EngineStore, census: Census, limit: int) -> list[Json]
             await asyncio.sleep(0)
         stream = store.keyspace.streams.get(key)
         if stream is not None:
-            found.append((estimated_bytes(stream.log.blocks), stream.length, key))
+            found.append((fragment_bytes(stream.log), stream.length, key))
     found.sort(reverse=True)
     return [{**named(key=key), "bytes": size, "length": length} for size, length, key in found[:limit]]
 

@@ -14,7 +14,7 @@ from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.handlers.retention import retention_info
 from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of, unread_since_ms
-from tailrace.core.log.estimate import estimated_bytes
+from tailrace.core.log.fragment_bytes import fragment_bytes
 from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
 from tailrace.core.replies import (
     ConsumerFullInfo,
@@ -84,7 +84,7 @@ def _short(execution: Execution, stream: Stream) -> StreamInfo:
         last_entry=last,
         incarnation=execution.incarnation(stream),
         retention=retention_info(stream, execution.now_ms),
-        size_bytes=estimated_bytes(stream.log.blocks),
+        size_bytes=fragment_bytes(stream.log),
     )
 
 

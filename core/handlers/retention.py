@@ -102,7 +102,6 @@ def retention_info(stream: Stream, now_ms: int) -> RetentionInfo | None:
     unprotected = unprotected_of(stream, retention.rules, wanted)
     return RetentionInfo(
         rules=retention.rules,
-        bytes=fragment_bytes(log),
         removed=dict(retention.removed),
         removed_at_ms=retention.removed_at_ms,
         protected_count=wanted - unprotected,

@@ -18,8 +18,6 @@ class RetentionInfo(Struct, frozen=True):
 
     rules: RetentionRules
     """The rules."""
-    bytes: int
-    """The bytes of the entries' fragments, before compression."""
     removed: dict[str, int]
     """How many entries were ever removed, by `Reason`."""
     removed_at_ms: int | None
@@ -69,7 +67,8 @@ class StreamInfo(Struct, frozen=True):
     retention: RetentionInfo | None = None
     """The retention; None if the stream has none. Redis does not have it."""
     size_bytes: int | None = None
-    """About how many bytes the entries take; None if the store does not know it. Redis does not have it."""
+    """The bytes of the entries' fragments, before compression; None if the store does not know them. Redis
+    does not have them."""
 
 
 class GroupInfo(Struct, frozen=True):

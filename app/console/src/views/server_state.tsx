@@ -71,8 +71,8 @@ function Largest({ streams }: { streams: State["largest_streams"] }) {
             <thead>
               <tr>
                 <th scope="col">Stream</th>
-                <th scope="col" class="number" title="An estimate, from a few blocks of each stream">
-                  Size, about
+                <th scope="col" class="number" title="The entries as compact JSON, before compression">
+                  Size
                 </th>
                 <th scope="col" class="share wide-only">
                   <span class="hidden">Compared with the largest</span>

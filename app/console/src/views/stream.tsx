@@ -56,7 +56,7 @@ export function StreamView({ streamKey, parameters }: Given) {
           {state.data?.bytes !== undefined && (
             <div>
               <dt>Size</dt>
-              <dd title="An estimate, from a few blocks; most of them are compressed">
+              <dd title="The entries as compact JSON, before compression">
                 {bytes(state.data.bytes)}
               </dd>
             </div>

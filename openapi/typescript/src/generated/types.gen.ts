@@ -2179,10 +2179,6 @@ export type RetentionState = {
      */
     protect_unread?: boolean;
     /**
-     * The bytes of the entries, counted as for `max_bytes`.
-     */
-    bytes: number;
-    /**
      * How many entries were ever removed, by the rule that removed the most at that time.
      */
     removed: {
@@ -2323,7 +2319,7 @@ export type StreamState = {
      */
     blocks: number;
     /**
-     * About how many bytes the entries take, most of them compressed. The server estimates it from a few blocks. Null behind a gateway.
+     * The bytes of the entries as compact JSON, before compression. A deleted entry may count until its block goes. Null behind a gateway.
      */
     bytes: number | null;
     /**

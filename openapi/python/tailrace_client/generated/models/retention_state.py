@@ -19,13 +19,11 @@ class RetentionState:
     """The retention of a stream, and what it has removed.
 
     Example:
-        {'max_age_ms': 604800000, 'acknowledged': False, 'protect_unread': True, 'bytes': 170, 'removed': {'max_age_ms':
-            2}, 'removed_at_ms': 1692632147973, 'protected_entries': 0, 'protected_bytes': 0}
+        {'max_age_ms': 604800000, 'acknowledged': False, 'protect_unread': True, 'removed': {'max_age_ms': 2},
+            'removed_at_ms': 1692632147973, 'protected_entries': 0, 'protected_bytes': 0}
 
     """
 
-    bytes_: int
-    """ The bytes of the entries, counted as for `max_bytes`. """
     removed: RetentionStateRemoved
     """ How many entries were ever removed, by the rule that removed the most at that time. """
     removed_at_ms: int | None
@@ -48,8 +46,6 @@ class RetentionState:
     """ Whether to keep entries that a group has not read, whatever the other rules say. """
 
     def to_dict(self) -> dict[str, Any]:
-        bytes_ = self.bytes_
-
         removed = self.removed.to_dict()
 
         removed_at_ms: int | None
@@ -73,7 +69,6 @@ class RetentionState:
 
         field_dict.update(
             {
-                "bytes": bytes_,
                 "removed": removed,
                 "removed_at_ms": removed_at_ms,
                 "protected_entries": protected_entries,
@@ -98,8 +93,6 @@ class RetentionState:
         from ..models.retention_state_removed import RetentionStateRemoved  # noqa: PLC0415
 
         d = dict(src_dict)
-        bytes_ = d.pop("bytes")
-
         removed = RetentionStateRemoved.from_dict(d.pop("removed"))
 
         def _parse_removed_at_ms(data: object) -> int | None:
@@ -124,7 +117,6 @@ class RetentionState:
         protect_unread = d.pop("protect_unread", UNSET)
 
         retention_state = cls(
-            bytes_=bytes_,
             removed=removed,
             removed_at_ms=removed_at_ms,
             protected_entries=protected_entries,

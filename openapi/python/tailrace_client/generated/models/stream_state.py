@@ -54,8 +54,8 @@ class StreamState:
     blocks: int
     """ How many blocks hold the entries. """
     bytes_: int | None
-    """ About how many bytes the entries take, most of them compressed. The server estimates it from a few blocks.
-    Null behind a gateway. """
+    """ The bytes of the entries as compact JSON, before compression. A deleted entry may count until its block
+    goes. Null behind a gateway. """
     idempotency: IdempotencyState
     """ The idempotency keys that a stream remembers. """
     first_entry: Entry | None
