@@ -58,7 +58,7 @@ _COMMANDS: Final = {
     ),
     "configure": (
         "streams.group_settings:configure",
-        "Set or remove the dead letters of a group, and print its state as JSON.",
+        "Change settings of a group, and print its state as JSON.",
     ),
     "redrive": (
         "streams.redrive:redrive",
@@ -66,7 +66,7 @@ _COMMANDS: Final = {
     ),
     "retention": (
         "streams.retention:retention",
-        "Set, remove or show the rules by which the server removes the oldest entries of a stream.",
+        "Set, remove or show the retention of a stream; print it as JSON.",
     ),
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
     "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),

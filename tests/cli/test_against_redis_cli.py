@@ -96,7 +96,7 @@ def test_replies_are_printed_as_redis_cli_prints_them(both: Both, option: str, l
     [
         ("--no-raw -r 3 -i 0.01 PING", b""),
         ("--raw -x ECHO", b"two\nlines\n"),
-        ("--no-raw", b"2 PING\n2 ECHO 3\nECHO 2\n3\n"),
+        ("--no-raw", b"2 PING\n2 ECHO 3\nECHO 2\n"),
         ("--no-raw 2 PING", b""),
     ],
 )

@@ -130,7 +130,8 @@ def test_the_lock_file_names_digests_and_no_addresses() -> None:
 
 def test_the_packed_package_is_installed_and_imported_elsewhere(tmp_path: Path) -> None:
     built()
-    [packed] = msgspec.json.decode(npm("pack", "--json", "--pack-destination", str(tmp_path)))
+    printed = npm("pack", "--json", "--pack-destination", str(tmp_path))
+    [packed] = msgspec.json.decode(printed[printed.index("[") :])  # the bundle's size comes first
     names = {file["path"] for file in packed["files"]}
     assert {"dist/index.js", "dist/index.d.ts", "README.md", "LICENSE", "NOTICE"} <= names
     assert not any(name.startswith(("test/", "build/", "node_modules/")) for name in names)

@@ -19,7 +19,7 @@ import jsonschema_rs
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 UNDOCUMENTED_HEADERS = {
-    *("allow", "connection", "content-length", "content-type", "date", "vary"),
+    *("allow", "connection", "content-length", "content-type", "date", "transfer-encoding", "vary"),
     *("content-security-policy", "cross-origin-opener-policy", "referrer-policy"),
     *("x-accel-buffering", "x-content-type-options", "x-frame-options"),
 }
