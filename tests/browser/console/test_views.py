@@ -13,7 +13,7 @@ KEY: Final = "views:race"
 GROUP: Final = "judges"
 
 VIEWS: Final[dict[str, tuple[str, str]]] = {
-    "": ("", KEY),
+    "": (f"prefix={KEY}", KEY),
     "stream": (f"key={KEY}", "Castilla"),
     "entry": (f"key={KEY}&id=1692632086370-0", "alice"),
     "groups": (f"key={KEY}", "Behind the newest entry"),

@@ -35,7 +35,9 @@ export function Retention({ streamKey }: { streamKey: Name }) {
     void action.run(async () => {
       await send("POST", streamPath(streamKey, ":configure"), { body: { retention } });
       state.reload();
-      return retention === null ? "The stream keeps all entries now." : "The new rules apply within a second.";
+      return retention === null
+        ? "The stream keeps all entries now."
+        : "The new rules apply within a second.";
     });
   };
   return (
@@ -110,7 +112,11 @@ function Form({ title, state, onApply, onClose }: FormProps) {
   const [megabytes, setMegabytes] = useState(written(state?.max_bytes, MB));
   const [acknowledged, setAcknowledged] = useState(state?.acknowledged ?? false);
   const [protects, setProtects] = useState(state?.protect_unread ?? false);
-  const numbers = { max_age_ms: [days, DAY_MS], max_length: [length, 1], max_bytes: [megabytes, MB] } as const;
+  const numbers = {
+    max_age_ms: [days, DAY_MS],
+    max_length: [length, 1],
+    max_bytes: [megabytes, MB],
+  } as const;
   const rules = Object.entries(numbers)
     .filter(([, [text]]) => text !== "")
     .map(([name, [text, unit]]) => [name, Math.round(Number(text) * unit)] as const);

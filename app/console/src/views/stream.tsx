@@ -56,9 +56,7 @@ export function StreamView({ streamKey, parameters }: Given) {
           {state.data?.bytes !== undefined && (
             <div>
               <dt>Size</dt>
-              <dd title="The entries as compact JSON, before compression">
-                {bytes(state.data.bytes)}
-              </dd>
+              <dd title="The entries as compact JSON, before compression">{bytes(state.data.bytes)}</dd>
             </div>
           )}
           <div>
