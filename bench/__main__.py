@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from bench import machine
-from bench.documents import renew
+from bench.documents import renew, renew_rows
 from bench.rows import SEED, Effort, Row, add_effort, effort_of, markdown, short, shown
 
 BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
@@ -80,6 +80,15 @@ def _write(path: Path | None, text: str) -> None:
         path.write_text(text)
 
 
+def _renew(page: Path, only: frozenset[int] | None, facts: Mapping[str, str], rows: Sequence[Row]) -> None:
+    """Write the rows into the page: in place of all rows, or of those that were chosen."""
+    if only is None:
+        renew(page, "goals", as_markdown(facts, rows).splitlines())
+        return
+    _, _, *lines = markdown(rows)
+    renew_rows(page, "goals", only, facts["load before"], lines)
+
+
 def main() -> int:
     """Measure, print and write the files. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
@@ -99,7 +108,7 @@ def main() -> int:
     _write(options.json, as_json(facts, rows))
     _write(options.markdown, as_markdown(facts, rows))
     if options.document is not None:
-        renew(options.document, "goals", as_markdown(facts, rows).splitlines())
+        _renew(options.document, options.only, facts, rows)
     lacking = short(rows)
     print(
         f"\n{len(lacking)} of {len(rows)} fall short of their goal",

@@ -9,7 +9,7 @@ import pytest
 
 from bench.__main__ import as_json, as_markdown, goals_of
 from bench.core.compare import TREE, laid_out, table, timed_us
-from bench.documents import renew
+from bench.documents import renew, renew_rows
 from bench.growth import sizes
 from bench.latencies import Latencies
 from bench.machine import configured, described
@@ -113,6 +113,28 @@ def test_the_suite_is_timed_and_says_which_core(tmp_path: Path) -> None:
     figures = timed_us(TREE, tmp_path / "figures.json", ["parse_xadd"])
     assert list(figures) == ["parse_xadd"]
     assert figures["parse_xadd"] > 0
+
+
+def test_chosen_rows_are_renewed_in_their_place_and_the_others_stay(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    table = ["| # | what |", "| --- | --- |", "| 1 | old |", "| 2 | kept |", "| 9 | old |"]
+    page.write_text(
+        "\n".join(["<!-- bench: goals -->", "", "- load: 1", "", *table, "", "<!-- /bench -->", ""])
+    )
+    for load in ("2", "3"):
+        renew_rows(page, "goals", {1, 9}, load, ["| 9 | new |", "| 1 | first |", "| 1 | second |"])
+    assert page.read_text().splitlines()[2:-1] == [
+        "- load: 1",
+        "- measured again: rows 1, 9 at a load of 3",
+        "",
+        "| # | what |",
+        "| --- | --- |",
+        "| 1 | first |",
+        "| 1 | second |",
+        "| 2 | kept |",
+        "| 9 | new |",
+        "",
+    ]
 
 
 def test_figures_in_a_page_are_renewed_and_nothing_else(tmp_path: Path) -> None:
