@@ -89,6 +89,10 @@ class HotCommands:
             again = self._answer(command, receive) if is_lost else self._refuse(error, command, receive)
             self._start(again)
             return
+        except Exception:  # a defect: its client must not wait forever
+            _logger.exception("request_failed")
+            receive(StoreUnavailable(DEFECT, is_outcome_unknown=True))
+            return
         if plan.wakes and plan.key is not None:
             self._link.wake(plan.key)
         self._answers.figures.ran(command, outcome_of(command, reply), time.perf_counter_ns() - begin_ns)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.app.remote import hot
 from tailrace.app.remote.link.port import EngineError, LinkDown, Resp
 from tailrace.app.remote.link.timing import UNSENT_COMMANDS_MAX
 from tailrace.app.remote.opening import opened
@@ -27,7 +28,7 @@ from tailrace.core.commands import (
 )
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
-from tailrace.core.replies import AppendReply, ReadReply
+from tailrace.core.replies import AppendReply, ReadReply, Reply
 from tests.support.links import linked, run, settle
 from tests.support.redis_node import RedisNode
 
@@ -75,6 +76,22 @@ def test_an_append_and_an_acknowledgment_take_no_task(engine: RedisNode) -> None
             assert isinstance(answers[0], AppendReply)
             assert answers[1] == 0
             assert count_of(store, "xadd") == count_of(store, "xack") == 1
+
+    run(main)
+
+
+def test_a_client_gets_an_answer_if_reading_the_reply_of_the_engine_fails(
+    engine: RedisNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_plan: object, _results: object) -> Reply:
+        raise ValueError("a defect")
+
+    async def main() -> None:
+        async with store_of(engine) as store:
+            monkeypatch.setattr(hot, "_read", fail)
+            [answer] = await answers_of(store, append(b"unread"))
+            assert isinstance(answer, StoreUnavailable)
+            assert answer.is_outcome_unknown
 
     run(main)
 
