@@ -207,7 +207,8 @@ SCENES: Final = (
     Scene(
         "token",
         _typed(
-            "tailrace token create reader --scope read --data-dir again | cut -c -16",
+            "tailrace token create reader --scope read --data-dir again > reader.token",
+            "cut -c -16 reader.token",
             "tailrace token list --data-dir again",
             "tailrace token revoke reader --data-dir again",
         ),
