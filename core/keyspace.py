@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sortedcontainers import SortedDict, SortedList, SortedSet
+from sortedcontainers import SortedDict, SortedSet
 
 from tailrace.core.effects import AppendRemembered, IdempotencyExpired
 from tailrace.core.garbage import Garbage
@@ -65,7 +65,7 @@ class Keyspace:
         # The greatest serial ever used; 0 before the first stream.
         self.last_serial = 0
         # The serials of the streams that have a retention.
-        self.retained: SortedList[int] = SortedList()
+        self.retained: SortedSet[int] = SortedSet()
         # When idempotency keys of which streams may expire. A hint that saves time, not stored.
         self.deadlines = Deadlines()
         # The keys in the order of SCAN.
@@ -124,16 +124,12 @@ class Keyspace:
         stream: Stream = self.streams[key]
         if rules is None:
             stream.retention = None
-        elif stream.retention is None:
+            self.retained.discard(stream.serial)
+            return
+        if stream.retention is None:
             stream.retention = Retention(rules)
-        else:
-            stream.retention.rules = rules
-        self._list_retention(stream)
-
-    def _list_retention(self, stream: Stream) -> None:
-        self.retained.discard(stream.serial)
-        if stream.retention is not None:
-            self.retained.add(stream.serial)
+        stream.retention.rules = rules
+        self.retained.add(stream.serial)
 
     def _take(self, key: bytes) -> Stream:
         self.scan_order.remove(key)
@@ -154,7 +150,7 @@ class Keyspace:
         self.sealing.clear()
         self.streams = SortedDict()
         self.keys_by_serial = {}
-        self.retained = SortedList()
+        self.retained = SortedSet()
         self.deadlines = Deadlines()
         self.scan_order = ScanOrder()
         self.expiring = SortedSet()
@@ -166,7 +162,7 @@ class Keyspace:
         self.keys_by_serial[stream.serial] = key
         self.last_serial = max(self.last_serial, stream.serial)
         if stream.retention is not None:
-            self._list_retention(stream)
+            self.retained.add(stream.serial)
         self.scan_order.add(key)
         for group in stream.groups.values():
             if group.settings is not None:
