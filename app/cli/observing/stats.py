@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -15,7 +15,7 @@ from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Ur
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.observing.samples import Sample, figures
 from tailrace.app.cli.streams.rows import AsJson, Column, Item, plain, print_json, shown_ms
-from tailrace.app.cli.streams.screen import follow_on_screen, has_screen
+from tailrace.app.cli.streams.screen import INTERVAL_S, Interval, Once, follow_on_screen, has_screen
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -105,10 +105,8 @@ def stats(
     url: Url = DEFAULT_URL,
     token: Token = None,
     token_file: TokenFile = None,
-    interval_s: Annotated[
-        float, typer.Option("-i", "--interval", min=0.1, metavar="SECONDS", help="The time between updates.")
-    ] = 2.0,
-    once: Annotated[bool, typer.Option("--once", help="Print one sample and exit.")] = False,
+    interval_s: Interval = INTERVAL_S,
+    once: Once = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a server's throughput, commit latency, memory and connections.

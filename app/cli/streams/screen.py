@@ -1,6 +1,7 @@
 """The full screen of a live command: updated at intervals, until you press q.
 
-It owns the terminal while it runs. It knows nothing of what the screen shows.
+It owns the options of such a command, and the terminal while it runs. It knows nothing of what the screen
+shows.
 """
 
 from __future__ import annotations
@@ -11,10 +12,19 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+
+import typer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+INTERVAL_S: Final = 2.0
+
+Interval: TypeAlias = Annotated[
+    float, typer.Option("-i", "--interval", min=0.1, metavar="SECONDS", help="The time between updates.")
+]
+Once: TypeAlias = Annotated[bool, typer.Option("--once", help="Print one sample and exit.")]
 
 
 def has_screen() -> bool:

@@ -26,7 +26,7 @@ from tailrace.app.cli.streams.rows import (
     print_rows,
     table_of,
 )
-from tailrace.app.cli.streams.screen import follow_on_screen, has_screen
+from tailrace.app.cli.streams.screen import INTERVAL_S, Interval, Once, follow_on_screen, has_screen
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -60,10 +60,8 @@ def top(
     shown: Annotated[
         int, typer.Option("-n", "--shown", min=1, max=200, metavar="COUNT", help="Show COUNT streams.")
     ] = SHOWN,
-    interval_s: Annotated[
-        float, typer.Option("-i", "--interval", min=0.1, metavar="SECONDS", help="The time between updates.")
-    ] = 2.0,
-    once: Annotated[bool, typer.Option("--once", help="Print one sample and exit.")] = False,
+    interval_s: Interval = INTERVAL_S,
+    once: Once = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the busiest streams: rates, lengths, lag, pending entries.
