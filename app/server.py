@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from tailrace.app.gc_tuning import tune_garbage_collector
 from tailrace.app.reasons import reason
 from tailrace.app.settings import Settings
+from tailrace.app.thread_tuning import tune_thread_switches
 
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -112,6 +113,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         tune_garbage_collector()
+        tune_thread_switches()
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -12,7 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -128,9 +128,10 @@ def _complaint_of(event: str, content: dict[str, Any]) -> str | None:
 
 
 @contextmanager
-def browsing(url: str, profile: Path) -> Iterator[Page]:
-    """Yield a browser at `url`. On exit all of its processes end."""
-    command = [chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
+def browsing(url: str, profile: Path, launcher: Sequence[str] = ()) -> Iterator[Page]:
+    """Yield a browser at `url`. On exit all of its processes end. `launcher` is a command that starts it,
+    for example ``nice``."""
+    command = [*launcher, chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
     browser = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
     )
