@@ -68,6 +68,13 @@ class Producers:
             assert not any(task.done() for task in self._tasks), self.outcome.surprises
             await asyncio.sleep(PAUSE_S)
 
+    async def recovered(self) -> None:
+        """Return when every task has had another entry acknowledged: every shard serves again."""
+        before = [len(values) for values in self._acknowledged]
+        while any(len(values) == count for values, count in zip(self._acknowledged, before, strict=True)):
+            assert not any(task.done() for task in self._tasks), self.outcome.surprises
+            await asyncio.sleep(PAUSE_S)
+
     async def stop(self) -> Outcome:
         """Let the tasks finish their call, compare, and return the outcome."""
         self._running = False

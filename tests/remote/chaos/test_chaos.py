@@ -39,7 +39,7 @@ def survive(cluster: RedisCluster, hurt: Hurt, retry_for_s: float = 30.0) -> Out
             for _ in range(ROUNDS):
                 await hurt(cluster, producers)
                 await asyncio.to_thread(cluster.wait_ready)
-                await producers.count(500)
+                await producers.recovered()
             outcomes.append(await producers.stop())
 
     run(main)
