@@ -16,6 +16,7 @@ from tailrace.core.commands import ReadFrom, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.handlers.consumers import touch_consumer
+from tailrace.core.handlers.dead_letters import MoveRoom
 from tailrace.core.handlers.expiry import expire_before_read
 from tailrace.core.handlers.filtered_delivery import FilterScan
 from tailrace.core.handlers.group_reader import GroupReader
@@ -51,12 +52,13 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     scan: FilterScan | None = None
+    moves = MoveRoom()
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
         if budget.is_spent or not execution.room().has_any:
             reads.append(_unread(execution, command, source.key, after))
             continue
-        reader = GroupReader(execution, command, source.key, budget)
+        reader = GroupReader(execution, command, source.key, budget, moves)
         if isinstance(after, Special):
             if reader.wanted is not None:
                 reader.scan = scan = scan or FilterScan(execution)

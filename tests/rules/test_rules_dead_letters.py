@@ -244,6 +244,23 @@ def test_one_command_moves_a_bounded_number_of_bytes(r: R) -> None:
     assert r.line(f"XLEN {DEAD}") == 4
 
 
+@pytest.mark.parametrize("name", ["CLAIM", "history"])
+def test_a_read_of_many_streams_moves_no_more_than_a_read_of_one(r: R, name: str) -> None:
+    keys = ["race", "race:2", "race:3"]
+    for n in range(1, DEAD_LETTERS_MAX // 2 + 1):
+        r.run("XADD", "race", f"{n}-1", "n", n)
+    delivered(r)
+    for key in keys[1:]:
+        r.run("COPY", "race", key)
+    claims, after = (("CLAIM", 0), ">") if name == "CLAIM" else ((), "0")
+    moves = 3 * DEAD_LETTERS_MAX // 2
+    for expected in (DEAD_LETTERS_MAX, moves):
+        reply = r.run("XREADGROUP", "GROUP", "g", "alice", *claims, "STREAMS", *keys, *[after] * len(keys))
+        assert all(entries == [] for _, entries in reply or ())
+        check(r.engine.keyspace)
+        assert r.line(f"XLEN {DEAD}") == expected
+
+
 def test_the_readers_of_the_dead_letter_stream_wake_up(r: R) -> None:
     delivered(r, "1-1")
     outcome = r.outcome(*words("XREADGROUP GROUP g bob BLOCK 0 CLAIM 0 STREAMS race >"))
