@@ -45,7 +45,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     positions = [_checked_position(execution, command, source) for source in command.streams]
     execution.room(command.limits.page_bytes).require_any()
     if execution.keyspace.presence.is_behind:
-        _expire_first(execution, command)
+        expire_before_read(execution, command)
     empty = _gathered(execution, command, positions) if waits_for_more(command) else None
     if empty is not None:
         return empty
@@ -93,13 +93,6 @@ def _wait_to_catch_up(execution: Execution, command: ReadGroup) -> Wait:
     if until_ms is None and command.block_ms is None:
         until_ms = execution.now_ms + FILTER_READ_MS_MAX
     return Wait((), command.group, until_ms, None, is_behind=True)
-
-
-def _expire_first(execution: Execution, command: ReadGroup) -> None:
-    """Expire consumers of the groups that the read names: the current look may not have reached them."""
-    for key in dict.fromkeys(source.key for source in command.streams):
-        group = execution.keyspace.streams[key].groups[command.group]
-        expire_before_read(execution, key, group, command.consumer)
 
 
 def _gathered(
