@@ -28,8 +28,8 @@ class Store:
     """Streams and groups for threads; `tailrace.open` returns it. Use it in a `with` statement, or close it.
 
     Its methods are those of `AsyncStore`, with the same errors. A method of a closed store raises
-    `ValueError`, and in a process that was forked from this one `RuntimeError`: the thread of the store exists
-    in the first process only.
+    `ValueError`. In a process that was forked from this one, each method raises `RuntimeError`: the thread of
+    the store does not exist there.
     """
 
     def __init__(self, opening: AbstractAsyncContextManager[AsyncStore]) -> None:
@@ -146,8 +146,8 @@ class Store:
         if os.getpid() != self._process_id:
             work.close()
             raise RuntimeError(
-                f"the store belongs to process {self._process_id}, from which this process was forked; use the "
-                "store there, or run the server if several processes need the streams"
+                f"the store belongs to process {self._process_id}, from which this process was forked; use "
+                "the store there, or run the server if several processes need the streams"
             )
         with self._submitting:
             if self._is_closed:

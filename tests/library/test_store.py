@@ -151,6 +151,10 @@ def test_bytes_and_repeated_names_are_kept(store: Store) -> None:
     [
         ({"total": 5}, TypeError, "5 is of type int; it must be str or bytes: convert it first"),
         ({}, ValueError, "the entry has no fields"),
+        ("ab", TypeError, "the entry 'ab' is of type str; it must be a mapping of names to values"),
+        (7, TypeError, "the entry 7 is of type int; it must be a mapping"),
+        (["ab", "cd"], TypeError, "'ab' is not a pair of a name and a value"),
+        ([("a", "b", "c", "d")], TypeError, "is not a pair of a name and a value"),
     ],
 )
 def test_fields_of_another_type_are_refused(
