@@ -93,8 +93,8 @@ class _Step:
         return self._looks >= EXPIRY_LOOKS_MAX or self.entries >= EXPIRED_ENTRIES_MAX
 
     def expire(self, key: bytes, group: Group, start: bytes) -> bytes | None:
-        """Expire consumers of `group` from the name `start` on, unless the step is spent. Return the name from
-        which to continue, None if all were examined. O(consumers examined + entries given back)."""
+        """Expire consumers of `group` from the name `start` on. Return the name from which to continue, None
+        if all were examined. O(consumers examined + entries given back). The step must not be spent."""
         expiry_ms = _expiry_ms(group)
         presence, now_ms = self._execution.keyspace.presence, self._execution.now_ms
         room = EXPIRY_LOOKS_MAX - self._looks

@@ -40,7 +40,8 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
 
     Raises NOGROUP if a stream or its group is missing, before the first change (rule 27). If the reply is
     empty and the command blocks, the execution's `wait` and `retry` are set; also if it does not block and
-    the filter of a group has further entries to examine.
+    the filter of a group has further entries to examine, or if it returns nothing because there are more dead
+    letters to move than one command may.
     """
     positions = [_checked_position(execution, command, source) for source in command.streams]
     execution.room(command.limits.page_bytes).require_any()
@@ -70,6 +71,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     reply = ReadReply(reads)
     if reply.is_empty:
         _wait_if_asked(execution, command, scan, min_idle_ms)
+    _continue_after_moves(execution, command, moves, reply)
     return reply
 
 
@@ -81,6 +83,15 @@ def _wait_if_asked(
         _wait_as(execution, command, _wait_to_catch_up(execution, command))
     elif command.block_ms is not None:
         _wait_as(execution, command, _wait(execution, command, min_idle_ms))
+
+
+def _continue_after_moves(
+    execution: Execution, command: ReadGroup, moves: MoveRoom, reply: ReadReply
+) -> None:
+    """Let a read that returns no entry, because it has moved as many dead letters as it may, continue by
+    itself: entries that it can deliver may follow those that are left."""
+    if moves.is_spent and execution.wait is None and not any(read.entries.ids for read in reply.streams):
+        _wait_as(execution, command, _wait_to_catch_up(execution, command))
 
 
 def _wait_as(execution: Execution, command: ReadGroup, wait: Wait) -> None:
