@@ -123,7 +123,7 @@ def test_what_is_read_can_be_appended_and_stays_the_same(stream: Stream, tailrac
         ("ab", "the entry 'ab' is of type str; it must be a mapping of names to values, or pairs"),
         (None, "the entry None is of type NoneType; it must be a mapping"),
         (["ab", "cd"], "'ab' is not a pair of a name and a value"),
-        ([("a", "b", "c")], "is not a pair of a name and a value"),
+        ([("a", "b", "c")], r"\('a', 'b', 'c'\) is not a pair of a name and a value"),
     ],
 )
 def test_fields_that_are_no_text_are_refused_before_anything_is_sent(
