@@ -69,17 +69,21 @@ def as_text(word: bytes) -> str:
 
 def flat_fields(fields: FieldsToAppend) -> list[bytes]:
     """Return `[name, value, name, value, ...]`. Raises `TypeError` for other types, `ValueError` if empty."""
+    _require_pairs(fields)
+    pairs: Iterable[Any] = fields.items() if isinstance(fields, Mapping) else fields
+    flat = [as_bytes(word) for pair in pairs for word in _pair(pair)]
+    if not flat:
+        raise ValueError("the entry has no fields; it needs at least one name with a value")
+    return flat
+
+
+def _require_pairs(fields: object) -> None:
     # A text is iterable too, and a text of two characters would be a pair.
     if isinstance(fields, str | bytes) or not isinstance(fields, Iterable):
         raise TypeError(
             f"the entry {fields!r} is of type {type(fields).__name__}; it must be a mapping of names to "
             "values, or pairs of a name and a value"
         )
-    pairs: Iterable[Any] = fields.items() if isinstance(fields, Mapping) else fields
-    flat = [as_bytes(word) for pair in pairs for word in _pair(pair)]
-    if not flat:
-        raise ValueError("the entry has no fields; it needs at least one name with a value")
-    return flat
 
 
 def _pair(pair: Any) -> Sequence[Any]:

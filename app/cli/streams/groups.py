@@ -147,10 +147,9 @@ def group_path(key: str, group: str, rest: str) -> str:
 def with_name(body: Mapping[str, Any], member: str) -> dict[str, Any]:
     """Return a body whose `member`, if it has one, is an argument with a name: in base64 if the name is not
     UTF-8."""
-    name = body.get(member)
+    name = body.get(member, "")
     try:
-        if name is not None:
-            name.encode()
+        name.encode()
     except UnicodeEncodeError:
         return {**body, member: b64encode(os.fsencode(name)).decode(), "encoding": "base64"}
     return dict(body)

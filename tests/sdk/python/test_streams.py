@@ -139,7 +139,7 @@ def test_fields_that_are_no_text_are_refused_before_anything_is_sent(
 
 def test_one_entry_in_place_of_many_is_refused(stream: Stream) -> None:
     with pytest.raises(BadFieldError, match="the entry 'id' is of type str; it must be a mapping"):
-        stream.append_many({"id": "5"})  # type: ignore[arg-type]
+        stream.append_many({"id": "5"})  # type: ignore[dict-item]
     assert stream.length() == 0
 
 
