@@ -25,6 +25,10 @@ MISTAKE_BYTES: Final = 512
 """Bytes that an invalid request, and each mistake in it, add to the bytes of its turn, because describing a
 mistake takes as long as decoding this many bytes."""
 
+FILTER_CHARACTER_BYTES: Final = 40
+"""Bytes that each character of a filter adds to the bytes of its turn: compiling a character takes up to
+7 us, as long as decoding this many bytes."""
+
 FRAME_MISTAKES_LISTED_MAX: Final = 1_000
 """Mistakes that the replies to one message list. Later invalid requests of the message get a short error. A
 list is much longer than the request, and takes more work than decoding the request."""

@@ -87,10 +87,10 @@ class PendingRequest(NamedTuple):
         return self.plan.commands if isinstance(self.plan, Plan) else ()
 
     @property
-    def explained_bytes(self) -> int:
-        """The work of describing its mistakes, counted as bytes to decode."""
+    def work_bytes(self) -> int:
+        """The work of its plan, or of describing its mistakes, counted as bytes to decode."""
         if isinstance(self.plan, Plan):
-            return 0
+            return self.plan.work_bytes
         mistakes = self.plan.errors if isinstance(self.plan, RequestRefused) else ()
         return MISTAKE_BYTES * (1 + len(mistakes))
 

@@ -45,11 +45,13 @@ class Plan(NamedTuple):
     """The work of one request. `commands` run first, in order. Then `record` gets their answers and writes
     administrative operations to the audit log. Then `finish` gets the same answers, changes the state of the
     connection, and returns the members of `ok`. If `finish` raises `StreamError` or `RequestRefused`, it has
-    changed nothing."""
+    changed nothing. `work_bytes`: the work of `finish` that grows with the request, counted as bytes to
+    decode."""
 
     commands: tuple[Command, ...]
     finish: Callable[[Answers], Content]
     record: Recorder = unrecorded
+    work_bytes: int = 0
 
 
 def result_of(answers: Answers) -> Any:

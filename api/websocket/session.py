@@ -149,7 +149,7 @@ class WebSocketSession:
             first = self._inbox.popleft()
             if isinstance(first, ReceivedRequest):
                 pending = self._pending(first)
-                left_bytes -= first.unread_bytes + pending.explained_bytes
+                left_bytes -= first.unread_bytes + pending.work_bytes
             else:
                 # The request was planned in an earlier turn, which ended before the request ran.
                 pending = first

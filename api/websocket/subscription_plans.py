@@ -19,6 +19,7 @@ from tailrace.api.websocket.subscription_requests import (
     UnsubscribeRequest,
 )
 from tailrace.api.websocket.unsettled import Owner
+from tailrace.api.websocket_limits import FILTER_CHARACTER_BYTES
 from tailrace.api.wire.parameters import position_of
 from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import StreamError
@@ -38,7 +39,9 @@ def subscribe(context: PlanContext, raw: bytes) -> Plan:
     unresolved = tuple(
         Read((source,), ReadLimits(count=1)) for source in sources if isinstance(source.after, Special)
     )
-    return Plan(unresolved, partial(_subscribed, context, request, sources))
+    filter_length = len(request.filter) if isinstance(request.filter, str) else 0
+    work_bytes = FILTER_CHARACTER_BYTES * filter_length
+    return Plan(unresolved, partial(_subscribed, context, request, sources), work_bytes=work_bytes)
 
 
 def _subscribed(

@@ -14,7 +14,8 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import Depends, Query
 from starlette.requests import Request
 
-from tailrace.core.filters import Filter, compile_filter
+from tailrace.api.wire.names import raw_query_values
+from tailrace.core.filters import Filter, compile_filter, invalid_filter
 from tailrace.core.limits import FILTER_CHARACTERS_MAX
 from tailrace.core.replies import Entries
 
@@ -93,7 +94,21 @@ async def _filter(
 ) -> EntryFilter | None:
     if filter is None:
         return None
+    _require_text(request, filter)
     return EntryFilter(await compiled(filter), request.app.state.filter_turns)
+
+
+def _require_text(request: Request, text: str) -> None:
+    """Raise `StreamError` INVALID_FILTER if the parameter is not UTF-8; `text` has U+FFFD in such places."""
+    if "\ufffd" not in text:
+        return
+    try:
+        raw_query_values(request, "filter")[0].decode()
+    except UnicodeDecodeError as error:
+        offset = len(error.object[: error.start].decode())
+        raise invalid_filter(
+            text, offset, 'the byte is not UTF-8; write bytes as text, such as `b"\\xff"`'
+        ) from None
 
 
 FilterParameter: TypeAlias = Annotated[EntryFilter | None, Depends(_filter)]

@@ -101,7 +101,7 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
     is never changed. A data directory as TO must not be in use by a server.
 
     You can stop the command at any time, even by kill -9: the same command
-    continues, without loss and without doubles.
+    continues, without losses and without duplicates.
 
     Exit status: 0 if both places are equal; 1 if not; 2 for wrong arguments;
     130 after Ctrl-C.

@@ -7,5 +7,6 @@ reads a stream, and never decides what happens with entries that do not match.
 from __future__ import annotations
 
 from tailrace.core.filters.filter import Filter, compile_filter
+from tailrace.core.filters.places import invalid_filter
 
-__all__ = ["Filter", "compile_filter"]
+__all__ = ["Filter", "compile_filter", "invalid_filter"]

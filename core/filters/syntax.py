@@ -80,6 +80,7 @@ _HINTS: Final = {
     "?": "there is no conditional operator",
     '"': "the text has no closing quote",
     "'": "the text has no closing quote",
+    **dict.fromkeys("\u201c\u201d\u2018\u2019", "texts are in straight quotes"),
 }
 """What to do about tokens of other languages."""
 
@@ -113,7 +114,8 @@ def _unexpected(text: str, error: UnexpectedCharacters | UnexpectedToken) -> Str
         allowed, offset, found = error.expected, len(text), ""
     else:
         allowed, offset, found = error.expected, error.token.start_pos or 0, str(error.token)
-    given = f"found `{found}`" if found else "the filter ends here"
+    shown = found if found.isprintable() else f"U+{ord(found[0]):04X}"
+    given = f"found `{shown}`" if found else "the filter ends here"
     hint = f"; {_HINTS[found]}" if found in _HINTS else ""
     message = f"expected {_expected(set(allowed))}, {given}{hint}"
     return invalid_filter(text, offset, message)

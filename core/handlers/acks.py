@@ -9,7 +9,7 @@ from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.effects import Nacked
 from tailrace.core.errors import no_key_or_group
 from tailrace.core.execution import Execution, parsed
-from tailrace.core.handlers.dead_letters import DeadLetters, dead_letters_of
+from tailrace.core.handlers.dead_letters import DeadLetters, MoveRoom, dead_letters_of
 from tailrace.core.handlers.delete import acknowledge
 from tailrace.core.handlers.groups import missing_for, require_key_and_group
 from tailrace.core.log.dead_letter import FATAL, MAX_DELIVERIES
@@ -43,7 +43,7 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
     ids = parsed(command.ids)
     unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
     batch: dict[StreamId, int] = {}
-    letters = dead_letters_of(execution, command.key, group)
+    letters = dead_letters_of(execution, command.key, group, MoveRoom())
     done = 0
     for value in ids:
         if value in batch:

@@ -13,7 +13,7 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.effects import Claimed, ConsumerSeen, PendingRemoved
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
-from tailrace.core.handlers.dead_letters import DeadLetters, dead_letters_of
+from tailrace.core.handlers.dead_letters import DeadLetters, MoveRoom, dead_letters_of
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
@@ -54,7 +54,7 @@ class ClaimBatch:
         self._dropped_ids: dict[StreamId, None] = {}
         self._just_id = just_id
         # A claim of ids only is no delivery, so it moves no entry.
-        self._letters = None if just_id else dead_letters_of(execution, key, group)
+        self._letters = None if just_id else dead_letters_of(execution, key, group, MoveRoom())
 
     def prefetch(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None] | None = None) -> None:
         """Look all `ids` up at once, so that `unit_of` and `is_live` then take O(1) for each of them.

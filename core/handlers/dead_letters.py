@@ -6,8 +6,8 @@ removes the entries from the pending entries list. The rules:
 
 * Only a live, pending entry is moved. A deleted entry has nothing to move, and stays or goes as without the
   setting.
-* One command moves up to `DEAD_LETTERS_MAX` entries and `DEAD_LETTER_BYTES_MAX` bytes. It leaves further ones
-  as they are, and delivers none of them.
+* One command moves up to `DEAD_LETTERS_MAX` entries and `DEAD_LETTER_BYTES_MAX` bytes from all of its groups
+  together. It leaves further ones as they are, and delivers none of them.
 * A missing dead-letter stream is created. If nothing can be appended to it (it is the group's own stream
   after a rename, or its ids are exhausted), the group delivers as without the setting, so no entry is lost.
 
@@ -23,6 +23,7 @@ from typing import Final
 from tailrace.core.effects import DeadLettered, StreamCreated
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
+from tailrace.core.group_settings import GroupSettings
 from tailrace.core.handlers.append import consecutive_ids
 from tailrace.core.limits import DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX
 from tailrace.core.log.dead_letter import MAX_DELIVERIES, Origin, dead_letter
@@ -34,26 +35,43 @@ LOOK_AHEAD: Final = 100
 """How many pending entries a read examines at once after it found one to move."""
 
 
-def dead_letters_of(execution: Execution, key: bytes, group: Group) -> DeadLetters | None:
-    """Return the moves of one command, None if the group has no dead letters. O(1)."""
+class MoveRoom:
+    """How many entries and bytes one command may still move, from all of its groups together."""
+
+    __slots__ = ("entries_left", "left_bytes")
+
+    def __init__(self) -> None:
+        self.entries_left = DEAD_LETTERS_MAX
+        self.left_bytes = DEAD_LETTER_BYTES_MAX
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the command can move no further entry."""
+        return self.entries_left <= 0 or self.left_bytes <= 0
+
+
+def dead_letters_of(execution: Execution, key: bytes, group: Group, room: MoveRoom) -> DeadLetters | None:
+    """Return the moves of one command from one group, None if the group has no dead letters. O(1)."""
     settings = group.settings
     if settings is None or settings.max_deliveries is None or settings.dead_letter_stream in (None, key):
         return None
-    letters = DeadLetters(execution, key, group, settings.max_deliveries, settings.dead_letter_stream or b"")
+    letters = DeadLetters(execution, key, group, settings, room)
     return letters if letters.has_ids else None
 
 
 class DeadLetters:
     """The moves of one command from one group. `most`: how often the group delivers an entry."""
 
-    def __init__(self, execution: Execution, key: bytes, group: Group, most: int, new_key: bytes) -> None:
-        self.most = most
+    def __init__(
+        self, execution: Execution, key: bytes, group: Group, settings: GroupSettings, room: MoveRoom
+    ) -> None:
+        assert settings.max_deliveries is not None
+        self.most = settings.max_deliveries
         self._execution = execution
         self._key = key
         self._group = group
-        self._new_key = new_key
-        self._left = DEAD_LETTERS_MAX
-        self._left_bytes = DEAD_LETTER_BYTES_MAX
+        self._new_key = settings.dead_letter_stream or b""
+        self._room = room
 
     @property
     def has_ids(self) -> bool:
@@ -68,7 +86,7 @@ class DeadLetters:
     @property
     def is_spent(self) -> bool:
         """Whether the command can move no further entry."""
-        return self._left <= 0 or self._left_bytes <= 0
+        return self._room.is_spent
 
     # --- which entries ---------------------------------------------------------------------------
 
@@ -121,27 +139,28 @@ class DeadLetters:
         `fragments`: those of `ids`, if the caller has read them. The first ones are moved if not all fit into
         the bounds. O(moved log n + bytes).
         """
-        ids = ids[: self._left]
-        if not ids or self.is_spent:
+        room = self._room
+        ids = ids[: room.entries_left]
+        if not ids or room.is_spent:
             return set()
         if fragments is None:
-            fragments = self._execution.keyspace.streams[self._key].log.get_many(ids, self._left_bytes)
+            fragments = self._execution.keyspace.streams[self._key].log.get_many(ids, room.left_bytes)
         letters: list[bytes] = []
         moved: list[StreamId] = []
         units = self._group.pending.units_of(ids)
         for value, fragment in zip(ids, fragments, strict=False):
             if fragment is None:
                 continue
-            if self._left_bytes <= 0:
+            if room.left_bytes <= 0:
                 break
             unit = units[value]
             owner = b"" if unit.consumer is None else unit.consumer.name
             origin = Origin(value, unit.deliveries_of(value), owner, reason)
             letters.append(dead_letter(fragment, self._key, self._group.name, origin))
             moved.append(value)
-            self._left_bytes -= len(fragment)
+            room.left_bytes -= len(fragment)
         if moved:
-            self._left -= len(moved)
+            room.entries_left -= len(moved)
             self._record(moved, letters)
         return set(moved)
 

@@ -16,7 +16,7 @@ from tailrace.core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delive
 from tailrace.core.execution import Execution
 from tailrace.core.filters import Filter
 from tailrace.core.group import Group
-from tailrace.core.handlers.dead_letters import LOOK_AHEAD, DeadLetters, dead_letters_of
+from tailrace.core.handlers.dead_letters import LOOK_AHEAD, DeadLetters, MoveRoom, dead_letters_of
 from tailrace.core.handlers.filtered_delivery import FilterScan, filter_of
 from tailrace.core.handlers.idle_entries import IdleEntries, without_deleted
 from tailrace.core.handlers.leases import own_min_idle_ms
@@ -37,7 +37,9 @@ class GroupReader:
     marked as seen after the read, so that one effect also records whether the consumer was active.
     """
 
-    def __init__(self, execution: Execution, command: ReadGroup, key: bytes, budget: ReplyBudget) -> None:
+    def __init__(
+        self, execution: Execution, command: ReadGroup, key: bytes, budget: ReplyBudget, moves: MoveRoom
+    ) -> None:
         self._execution = execution
         self._command = command
         self._key = key
@@ -52,7 +54,7 @@ class GroupReader:
         self._is_new_consumer = command.consumer not in self._group.consumers
         self._is_active = False
         self._has_begun = False
-        self._letters = dead_letters_of(execution, key, self._group)
+        self._letters = dead_letters_of(execution, key, self._group, moves)
         if self._is_new_consumer:
             execution.do(ConsumerCreated(key, command.group, command.consumer, execution.now_ms))
 

@@ -16,6 +16,7 @@ from tailrace.core.commands import ReadFrom, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.handlers.consumers import touch_consumer
+from tailrace.core.handlers.dead_letters import MoveRoom
 from tailrace.core.handlers.expiry import expire_before_read
 from tailrace.core.handlers.filtered_delivery import FilterScan
 from tailrace.core.handlers.group_reader import GroupReader
@@ -39,24 +40,26 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
 
     Raises NOGROUP if a stream or its group is missing, before the first change (rule 27). If the reply is
     empty and the command blocks, the execution's `wait` and `retry` are set; also if it does not block and
-    the filter of a group has further entries to examine.
+    the filter of a group has further entries to examine, or if it returns nothing because there are more dead
+    letters to move than one command may.
     """
     positions = [_checked_position(execution, command, source) for source in command.streams]
     execution.room(command.limits.page_bytes).require_any()
     if execution.keyspace.presence.is_behind:
-        _expire_first(execution, command)
+        expire_before_read(execution, command)
     empty = _gathered(execution, command, positions) if waits_for_more(command) else None
     if empty is not None:
         return empty
     budget = ReplyBudget(command.limits)
     min_idle_ms = command.claim_min_idle_ms
     scan: FilterScan | None = None
+    moves = MoveRoom()
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
         if budget.is_spent or not execution.room().has_any:
             reads.append(_unread(execution, command, source.key, after))
             continue
-        reader = GroupReader(execution, command, source.key, budget)
+        reader = GroupReader(execution, command, source.key, budget, moves)
         if isinstance(after, Special):
             if reader.wanted is not None:
                 reader.scan = scan = scan or FilterScan(execution)
@@ -68,6 +71,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     reply = ReadReply(reads)
     if reply.is_empty:
         _wait_if_asked(execution, command, scan, min_idle_ms)
+    _continue_after_moves(execution, command, moves, reply)
     return reply
 
 
@@ -81,6 +85,15 @@ def _wait_if_asked(
         _wait_as(execution, command, _wait(execution, command, min_idle_ms))
 
 
+def _continue_after_moves(
+    execution: Execution, command: ReadGroup, moves: MoveRoom, reply: ReadReply
+) -> None:
+    """Let a read that returns no entry, because it has moved as many dead letters as it may, continue by
+    itself: entries that it can deliver may follow those that are left."""
+    if moves.is_spent and execution.wait is None and not any(read.entries.ids for read in reply.streams):
+        _wait_as(execution, command, _wait_to_catch_up(execution, command))
+
+
 def _wait_as(execution: Execution, command: ReadGroup, wait: Wait) -> None:
     execution.wait = wait
     execution.retry = replace(command, until_ms=wait.until_ms)
@@ -91,13 +104,6 @@ def _wait_to_catch_up(execution: Execution, command: ReadGroup) -> Wait:
     if until_ms is None and command.block_ms is None:
         until_ms = execution.now_ms + FILTER_READ_MS_MAX
     return Wait((), command.group, until_ms, None, is_behind=True)
-
-
-def _expire_first(execution: Execution, command: ReadGroup) -> None:
-    """Expire consumers of the groups that the read names: the current look may not have reached them."""
-    for key in dict.fromkeys(source.key for source in command.streams):
-        group = execution.keyspace.streams[key].groups[command.group]
-        expire_before_read(execution, key, group, command.consumer)
 
 
 def _gathered(

@@ -6,7 +6,7 @@ no byte is lost. This module never runs a command.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -69,11 +69,27 @@ def as_text(word: bytes) -> str:
 
 def flat_fields(fields: FieldsToAppend) -> list[bytes]:
     """Return `[name, value, name, value, ...]`. Raises `TypeError` for other types, `ValueError` if empty."""
-    pairs: Iterable[tuple[Any, Any]] = fields.items() if isinstance(fields, Mapping) else fields
-    flat = [as_bytes(word) for pair in pairs for word in pair]
-    if not flat or len(flat) % 2:
+    _require_pairs(fields)
+    pairs: Iterable[Any] = fields.items() if isinstance(fields, Mapping) else fields
+    flat = [as_bytes(word) for pair in pairs for word in _pair(pair)]
+    if not flat:
         raise ValueError("the entry has no fields; it needs at least one name with a value")
     return flat
+
+
+def _require_pairs(fields: object) -> None:
+    # A text is iterable too, and a text of two characters would be a pair.
+    if isinstance(fields, str | bytes) or not isinstance(fields, Iterable):
+        raise TypeError(
+            f"the entry {fields!r} is of type {type(fields).__name__}; it must be a mapping of names to "
+            "values, or pairs of a name and a value"
+        )
+
+
+def _pair(pair: Any) -> Sequence[Any]:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004 - a name and a value
+        raise TypeError(f"{pair!r} is not a pair of a name and a value")
+    return pair
 
 
 def entries_of(entries: Entries) -> Iterator[Entry]:

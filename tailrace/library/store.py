@@ -7,6 +7,7 @@ itself.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -27,12 +28,14 @@ class Store:
     """Streams and groups for threads; `tailrace.open` returns it. Use it in a `with` statement, or close it.
 
     Its methods are those of `AsyncStore`, with the same errors. A method of a closed store raises
-    `ValueError`.
+    `ValueError`. In a process that was forked from this one, each method raises `RuntimeError`: the thread of
+    the store does not exist there.
     """
 
     def __init__(self, opening: AbstractAsyncContextManager[AsyncStore]) -> None:
         self._opening = opening
         self._is_closed = False
+        self._process_id = os.getpid()
         self._submitting = threading.Lock()
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tailrace.library", daemon=True)
@@ -44,7 +47,10 @@ class Store:
             raise
 
     def close(self) -> None:
-        """End waiting reads, commit what is left, and release the directory. Further calls do nothing."""
+        """End waiting reads, commit what is left, and release the directory. Further calls do nothing, and so
+        does a call in a forked process."""
+        if os.getpid() != self._process_id:
+            return
         with self._submitting:
             if self._is_closed:
                 return
@@ -136,6 +142,13 @@ class Store:
             yield entry
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        # Before the lock: another thread may have held the lock when the process was forked.
+        if os.getpid() != self._process_id:
+            work.close()
+            raise RuntimeError(
+                f"the store belongs to process {self._process_id}, from which this process was forked; use "
+                "the store there, or run the server if several processes need the streams"
+            )
         with self._submitting:
             if self._is_closed:
                 work.close()

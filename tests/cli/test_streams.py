@@ -214,3 +214,9 @@ def test_the_variable_of_the_data_directory_serves_check_backup_and_restore(tmp_
     assert missing.returncode == 2
     assert "TAILRACE_DATA_DIR" in missing.stderr
     assert list(Path(again).iterdir())
+
+
+def test_an_error_cannot_control_the_terminal(base_url: str) -> None:
+    answer = shell(base_url, "info", b"\x1b[31mred")
+    assert answer.returncode == 1
+    assert rb"the stream '\x1b[31mred' does not exist" in answer.stderr

@@ -54,6 +54,40 @@ def test_a_directory_in_use_is_refused_and_stays_usable(tmp_path: Path) -> None:
         assert store.length("orders") == 1
 
 
+FORKED = """
+import os, sys, warnings
+import tailrace
+
+warnings.simplefilter("ignore", DeprecationWarning)
+with tailrace.open(sys.argv[1]) as store:
+    store.append("orders", {"total": "5"})
+    child = os.fork()
+    if not child:
+        for use in (lambda: store.length("orders"), lambda: next(store.range("orders"))):
+            try:
+                use()
+            except RuntimeError as error:
+                print(error, flush=True)
+        store.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(store.append("orders", {"total": "7"}, id="9999999999999-0"), store.length("orders"))
+"""
+
+
+def test_a_forked_process_cannot_use_the_store_and_does_not_disturb_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    *refused, result = done.stdout.splitlines()
+    assert len(refused) == 2
+    assert all("from which this process was forked" in line for line in refused)
+    assert result == "9999999999999-0 2"
+    with tailrace.open(tmp_path) as store:
+        assert store.length("orders") == 2
+
+
 def test_a_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("mine")
@@ -117,6 +151,10 @@ def test_bytes_and_repeated_names_are_kept(store: Store) -> None:
     [
         ({"total": 5}, TypeError, "5 is of type int; it must be str or bytes: convert it first"),
         ({}, ValueError, "the entry has no fields"),
+        ("ab", TypeError, "the entry 'ab' is of type str; it must be a mapping of names to values"),
+        (7, TypeError, "the entry 7 is of type int; it must be a mapping"),
+        (["ab", "cd"], TypeError, "'ab' is not a pair of a name and a value"),
+        ([("a", "b", "c", "d")], TypeError, "is not a pair of a name and a value"),
     ],
 )
 def test_fields_of_another_type_are_refused(

@@ -14,7 +14,7 @@ from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.invariants import check
 from tailrace.core.limits import DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX
 from tailrace.core.outcome import Signal, WakeUp
-from tailrace.core.replies import RangeReply, RedriveReply
+from tailrace.core.replies import RangeReply, ReadReply, RedriveReply
 from tailrace.core.stream_id import MAX_ID, parse_id
 from tests.support.redis_like import R
 
@@ -242,6 +242,48 @@ def test_one_command_moves_a_bounded_number_of_bytes(r: R) -> None:
     [[_, entries]] = r.line("XREADGROUP GROUP g alice STREAMS race 0") or [[None, []]]
     assert entries == []
     assert r.line(f"XLEN {DEAD}") == 4
+
+
+@pytest.mark.parametrize("name", ["CLAIM of XREADGROUP", "history"])
+def test_a_read_that_moves_all_it_may_and_returns_nothing_continues_by_itself(r: R, name: str) -> None:
+    for n in range(1, DEAD_LETTERS_MAX + 51):
+        r.run("XADD", "race", f"{n}-1", "n", n)
+    delivered(r)
+    configure(r, 3)
+    ids = [f"{n}-1" for n in range(1, DEAD_LETTERS_MAX + 51)]
+    exhausted, others = ids[: DEAD_LETTERS_MAX + 10], ids[DEAD_LETTERS_MAX + 10 :]
+    for some in (exhausted, exhausted, others):
+        r.now_ms += 1
+        r.run("XCLAIM", "race", "g", "alice", 0, *some)
+    words = "CLAIM 0 STREAMS race >" if name.startswith("CLAIM") else "STREAMS race 0"
+    first = r.outcome(*f"XREADGROUP GROUP g alice COUNT 1 {words}".split())
+    assert isinstance(first.reply, ReadReply)
+    assert first.wait is not None
+    assert first.wait.is_behind
+    assert first.retry is not None
+    assert len(letters(r)) == DEAD_LETTERS_MAX
+    second = r.engine.execute(first.retry, r.now_ms)
+    assert second.wait is None
+    assert isinstance(second.reply, ReadReply)
+    assert second.reply.streams[0].entries.ids == [parse_id(others[0].encode())]
+    assert len(letters(r)) == DEAD_LETTERS_MAX + 10
+
+
+@pytest.mark.parametrize("name", ["CLAIM", "history"])
+def test_a_read_of_many_streams_moves_no_more_than_a_read_of_one(r: R, name: str) -> None:
+    keys = ["race", "race:2", "race:3"]
+    for n in range(1, DEAD_LETTERS_MAX // 2 + 1):
+        r.run("XADD", "race", f"{n}-1", "n", n)
+    delivered(r)
+    for key in keys[1:]:
+        r.run("COPY", "race", key)
+    claims, after = (("CLAIM", 0), ">") if name == "CLAIM" else ((), "0")
+    moves = 3 * DEAD_LETTERS_MAX // 2
+    for expected in (DEAD_LETTERS_MAX, moves):
+        reply = r.run("XREADGROUP", "GROUP", "g", "alice", *claims, "STREAMS", *keys, *[after] * len(keys))
+        assert all(entries == [] for _, entries in reply or ())
+        check(r.engine.keyspace)
+        assert r.line(f"XLEN {DEAD}") == expected
 
 
 def test_the_readers_of_the_dead_letter_stream_wake_up(r: R) -> None:

@@ -363,6 +363,59 @@ def test_a_look_examines_a_bounded_number_of_consumers(monkeypatch: pytest.Monke
     assert (steps, consumers(r)) == (3, [])
 
 
+def test_a_look_reaches_every_group_whatever_their_number_of_consumers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(expiry, "EXPIRY_LOOKS_MAX", 3)
+    r = R()
+    for number, names in enumerate(["", "", "a", "", "", "", "", "a", "ab", "", "a"]):
+        key = f"race:{number}"
+        r.run("XGROUP", "CREATE", key, "g", 0, "MKSTREAM")
+        configure(r, key.encode(), consumer_expiry_ms=EXPIRY_MS)
+        for name in names:
+            r.run("XGROUP", "CREATECONSUMER", key, "g", name)
+    r.now_ms += EXPIRY_MS
+    reply = look(r)
+    deleted = reply.consumers
+    while reply.next is not None:
+        reply = look(r, after=reply.next)
+        deleted += reply.consumers
+    assert deleted == 5
+    assert [consumers(r, f"race:{number}") for number in range(11)] == [[]] * 11
+
+
+def test_a_look_goes_past_any_number_of_groups_that_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expiry, "EXPIRY_LOOKS_MAX", 2)
+    r = R()
+    for number in range(6):
+        key = f"race:{number}"
+        r.run("XGROUP", "CREATE", key, "g", 0, "MKSTREAM")
+        configure(r, key.encode(), consumer_expiry_ms=EXPIRY_MS)
+    r.run("XGROUP", "CREATECONSUMER", "race:5", "g", "alice")
+    r.run("DEL", *(f"race:{number}" for number in range(5)))
+    r.now_ms += EXPIRY_MS
+    reply = look(r)
+    while reply.next is not None:
+        reply = look(r, after=reply.next)
+    assert consumers(r, "race:5") == []
+
+
+def test_a_read_of_many_groups_takes_no_more_from_expired_consumers_than_one_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    r = started(3, consumer_expiry_ms=EXPIRY_MS)
+    keys = ["race", *(f"race:{number}" for number in range(4))]
+    for key in keys[1:]:
+        r.run("COPY", "race", key)
+    r.now_ms += EXPIRY_MS
+    monkeypatch.setattr(expiry, "EXPIRED_ENTRIES_MAX", 4)
+    assert look(r).next is not None
+    before = sum(owner == "" for key in keys for _, owner, _ in pending(r, key))
+    r.run("XREADGROUP", "GROUP", "g", "bob", "STREAMS", *keys, *[">"] * len(keys))
+    check(r.engine.keyspace)
+    assert sum(owner == "" for key in keys for _, owner, _ in pending(r, key)) == before + 4
+
+
 def test_a_read_does_the_work_for_its_group_while_a_look_is_on_its_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -52,6 +52,13 @@ def long_api() -> ApiClient:
     return api
 
 
+def test_a_filter_that_is_not_utf_8_is_refused_with_its_place(api: ApiClient) -> None:
+    response = api.get(f"{ENTRIES}?filter=%22%C3%A9%22%20%3D%3D%20%22%FF%22")
+    detail = assert_problem(response, 400, "INVALID_FILTER")["detail"]
+    assert detail.endswith(r'at character 9: the byte is not UTF-8; write bytes as text, such as `b"\xff"`')
+    assert api.get(f"{ENTRIES}?filter=%22%EF%BF%BD%22%20%3D%3D%20%22%22").status_code == 200
+
+
 def test_a_range_with_a_filter_has_the_entries_that_match_and_the_counts(api: ApiClient) -> None:
     content = page(api, "double(fields.speed) > 29")
     assert ids(content) == [FIRST, THIRD]

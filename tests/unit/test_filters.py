@@ -172,6 +172,7 @@ def test_a_filter_keeps_the_order_and_the_ids_of_the_entries_that_match() -> Non
         ('["a"].startsWith("a")', 0, "this is a list"),
         ("fields.x ? true : false", 9, "no conditional operator"),
         ("{}", 0, "found `{`"),
+        ("fields.a == \u201cx\u201d", 12, "found `\u201c`; texts are in straight quotes"),
     ],
 )
 def test_an_error_says_where_it_is_and_what_to_do(text: str, offset: int, words: str) -> None:
@@ -182,6 +183,13 @@ def test_an_error_says_where_it_is_and_what_to_do(text: str, offset: int, words:
     filter_line, caret = error.details["excerpt"].split("\n")
     assert filter_line == text
     assert caret == " " * offset + "^"
+
+
+@pytest.mark.parametrize(("text", "name"), [("true\u00a0&& true", "U+00A0"), ("true\ufeff", "U+FEFF")])
+def test_an_error_names_a_character_that_cannot_be_seen(text: str, name: str) -> None:
+    error = error_of(text)
+    assert f"at character 5: expected an operator such as `==` or `&&`, found `{name}`" in error.line
+    assert error.details["excerpt"].startswith(text.replace(text[4], " "))
 
 
 def test_the_excerpt_of_a_long_filter_shows_the_place_on_one_line() -> None:

@@ -140,6 +140,21 @@ def test_no_push_overtakes_the_reply_that_opened_its_subscription() -> None:
     assert client.pushed_ids() == ["1-0"]
 
 
+@pytest.mark.parametrize("end", ["", " x"])
+def test_one_turn_compiles_few_long_filters(end: str) -> None:
+    client = Client()
+    wanted = f"{'(' * 2_000}true{')' * 2_000}{end}"
+    subscribe = {"op": "subscribe", "streams": [{"key": "s", "after": "0"}], "filter": wanted}
+    client.session.receive(client.encoded([{"id": number, **subscribe} for number in range(20)]))
+    turns = 0
+    while turn := client.session.next_turn():
+        assert len(turn.requests) == 1
+        turns += 1
+        for frame in client.session.replies(turn, client.store.run_all(turn.commands)):
+            assert len(client.decoded(frame)) == 20
+    assert turns == 20
+
+
 def test_a_push_holds_no_more_than_the_limit_however_much_credit_there_is() -> None:
     client = Client()
     client.append("s", *range(1, limits.PUSH_ENTRIES_MAX + 2))

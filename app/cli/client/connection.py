@@ -50,8 +50,12 @@ TokenFile: TypeAlias = Annotated[
 
 
 def fail(sentence: str) -> NoReturn:
-    """Print `sentence` to standard error and exit with status 1."""
-    typer.echo(f"tailrace: {sentence}", err=True)
+    """Print `sentence` to standard error and exit with status 1. Control characters are escaped: names in the
+    sentence cannot control the terminal."""
+    shown = "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in sentence
+    )
+    typer.echo(f"tailrace: {shown}", err=True)
     raise typer.Exit(1) from None
 
 

@@ -115,7 +115,7 @@ class Server:
         """
         given = dict(headers or {})
         if body is not None:
-            content = msgspec.json.encode(body)
+            content = _json(body)
             given["Content-Type"] = "application/json"
         with self._transport_errors():
             response = self._client.request(
@@ -154,6 +154,14 @@ class Server:
             raise Unreachable(f"{self.url} did not answer in time") from None
         except httpx.TransportError as error:
             raise Unreachable(f"cannot reach {self.url}: {_reason(error)}") from None
+
+
+def _json(body: object) -> bytes:
+    """Encode a body. Raises `ServerProblem` for an argument that is not text."""
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError as error:
+        raise ServerProblem(f"the argument {error.object!a} is not UTF-8; nothing was sent") from None
 
 
 def _reason(error: BaseException) -> str:

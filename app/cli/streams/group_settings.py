@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from tailrace.app.cli.streams.groups import Group, group_path
+from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import print_json
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
@@ -76,7 +76,7 @@ def configure(  # noqa: PLR0913 - one parameter an option
 
     [bold]Examples[/bold]
 
-      tailrace configure race:france judges --max-deliveries 5 --dead-letter-stream race:france:dead
+      tailrace configure race:france judges --max-deliveries 5 --dead-letter-stream race:dead
 
       tailrace configure race:france judges --filter 'fields.position == "1"'
 
@@ -96,5 +96,5 @@ def configure(  # noqa: PLR0913 - one parameter an option
     if remove == bool(given):
         raise typer.BadParameter("give settings, or --remove")
     with connected(url, token, token_file) as server:
-        body = settings if remove else given
+        body = settings if remove else with_name(given, "dead_letter_stream")
         print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())

@@ -6,7 +6,8 @@ It owns which requests they make and which columns they have. It changes nothing
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, TypeAlias
 
 import typer
@@ -141,6 +142,17 @@ def pending(  # noqa: PLR0913 - one parameter an option
 def group_path(key: str, group: str, rest: str) -> str:
     """Return the path of a group of the stream `key`, followed by `rest`."""
     return stream_path(os.fsencode(key), f"/groups/{escaped(os.fsencode(group))}{rest}")
+
+
+def with_name(body: Mapping[str, Any], member: str) -> dict[str, Any]:
+    """Return a body whose `member`, if it has one, is an argument with a name: in base64 if the name is not
+    UTF-8."""
+    name = body.get(member, "")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return {**body, member: b64encode(os.fsencode(name)).decode(), "encoding": "base64"}
+    return dict(body)
 
 
 def _pending(

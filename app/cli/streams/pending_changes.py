@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.streams.groups import Group, group_path
+from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, print_json
 
@@ -101,7 +101,8 @@ def claim(  # noqa: PLR0913 - one parameter an option
 
       tailrace claim race:france judges bob 1692632086370-0 --min-idle-ms 60000
     """
-    body = {"consumer": consumer, "ids": ids, "min_idle_ms": min_idle_ms, "just_id": True}
+    wanted = {"consumer": consumer, "ids": ids, "min_idle_ms": min_idle_ms, "just_id": True}
+    body = with_name(wanted, "consumer")
     with connected(url, token, token_file) as server:
         answer = server.request("POST", group_path(key, group, ":claim"), body=body).json()
         if as_json:

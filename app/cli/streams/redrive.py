@@ -15,17 +15,20 @@ from typing import Annotated, Any, Final
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.client.http_client import RefusedByServer, Server
 from tailrace.app.cli.following.reading import page_of
 from tailrace.app.cli.streams.groups import group_path
 from tailrace.app.cli.streams.rows import AsJson, Item, print_rows, text
 from tailrace.core.limits import PAGE_ENTRIES_MAX
+from tailrace.core.stream_id import StreamId, parse_id
 
 PAGE: Final = 100
 
 _REDRIVEN: Final = (text("dead letter", "id"), text("new entry", "new_id"))
-_ORIGIN: Final = ("_source_stream", "_group")
-"""The fields of a dead letter that name the stream and the group that it came from."""
+_ORIGIN: Final = [b"_source_stream", b"_source_id", b"_group", b"_deliveries", b"_last_consumer", b"_reason"]
+"""The names of the last six fields of a dead letter. The entry itself may have fields of these names."""
+_EXACT: Final = [("shape", "pairs"), ("encoding", "base64")]
+_FORBIDDEN: Final = 403
 
 
 def redrive(
@@ -58,23 +61,27 @@ def redrive(
     With a dead-letter stream alone, the dead letters of all groups in it go
     back. With a stream and a group, those of this group do. Each becomes a new
     entry, which all groups of its stream get, and leaves the dead letters in
-    the same step. After an interruption, run the command again. In a pipe the
-    columns are separated by tabs: the id of the dead letter, the id of the new
-    entry.
+    the same step. The command ends with the dead letters that exist when it
+    begins, also if entries fail again meanwhile. After an interruption, run it
+    again. In a pipe the columns are separated by tabs: the id of the dead
+    letter, the id of the new entry.
 
     Exit status: 0; 1 if KEY alone has no dead letters of a group, if an ID is
-    no dead letter of the group, or if the server refuses; 2 for wrong
-    arguments; 130 after Ctrl-C.
+    no dead letter of the group, or if the server refuses, for example for a
+    group that was deleted; 2 for wrong arguments; 130 after Ctrl-C.
 
     [bold]Examples[/bold]
 
-      tailrace redrive race:france:dead
+      tailrace redrive race:dead
 
       tailrace redrive race:france judges --per-s 50
     """
     with connected(url, token, token_file) as server:
         if group is None:
-            print_rows(_REDRIVEN, _of_all_groups(server, key, per_s), as_json=as_json)
+            refused: list[str] = []
+            print_rows(_REDRIVEN, _of_all_groups(server, key, per_s, refused), as_json=as_json)
+            if refused:
+                fail("some dead letters stay where they are; " + "; ".join(refused))
             return
         path = group_path(key, group, ":redrive")
         if ids:
@@ -83,16 +90,22 @@ def redrive(
             if reply["skipped"]:
                 fail(f"{reply['skipped']} of {len(ids)} are no dead letters of this group")
         else:
-            print_rows(_REDRIVEN, _all(server, path, per_s), as_json=as_json)
+            last_id = _last_id_of_group(server, key, group)
+            print_rows(_REDRIVEN, _all(server, path, per_s, last_id), as_json=as_json)
 
 
-def _of_all_groups(server: Server, dead: str, per_s: float | None) -> Iterator[Item]:
-    """Send back the dead letters of each group that has any in the stream `dead`."""
+def _of_all_groups(server: Server, dead: str, per_s: float | None, refused: list[str]) -> Iterator[Item]:
+    """Send back the dead letters of each group that has any in the stream `dead`. A group that the server
+    refuses does not stop the others; a text about it is added to `refused`."""
+    last_id = _last_id(server, os.fsencode(dead))
     origins = _origins(server, dead)
     if not origins:
         fail(f"the stream {dead} has no dead letters of a group; name a dead-letter stream, or KEY and GROUP")
     for key, group in origins:
-        yield from _all(server, group_path(key, group, ":redrive"), per_s)
+        try:
+            yield from _all(server, group_path(key, group, ":redrive"), per_s, last_id)
+        except RefusedByServer as refusal:
+            refused.append(f"{key} {group}: {refusal.detail}")
 
 
 def _origins(server: Server, dead: str) -> list[tuple[str, str]]:
@@ -100,23 +113,39 @@ def _origins(server: Server, dead: str) -> list[tuple[str, str]]:
     origins: dict[tuple[str, str], None] = {}
     start: str | None = "-"
     while start is not None:
-        page = page_of(server, os.fsencode(dead), [("start", start), ("count", str(PAGE_ENTRIES_MAX))])
+        bounds = [("start", start), ("count", str(PAGE_ENTRIES_MAX)), *_EXACT]
+        page = page_of(server, os.fsencode(dead), bounds)
         for entry in page["entries"]:
-            fields = entry["fields"]
-            if all(name in fields for name in _ORIGIN):
-                stream, group = (_text(entry, fields[name]) for name in _ORIGIN)
-                origins[stream, group] = None
+            added = [(b64decode(name), b64decode(value)) for name, value in entry["pairs"][-len(_ORIGIN) :]]
+            if [name for name, _ in added] == _ORIGIN:
+                origins[os.fsdecode(added[0][1]), os.fsdecode(added[2][1])] = None
         start = None if page["next"] is None else f"({page['next']}"
     return list(origins)
 
 
-def _text(entry: Item, value: str) -> str:
-    """Return a value of the entry as an argument of a command would have it."""
-    return os.fsdecode(b64decode(value)) if entry.get("encoding") == "base64" else value
+def _last_id_of_group(server: Server, key: str, group: str) -> str | None:
+    """Return the last id of the group's dead-letter stream; None if it has none, or the token cannot read."""
+    try:
+        found: dict[str, Any] = server.request("GET", group_path(key, group, "")).json()
+        name: str | None = found.get("dead_letter_stream")
+        if name is None:
+            return None
+        return _last_id(server, b64decode(name) if found.get("encoding") == "base64" else name.encode())
+    except RefusedByServer as refusal:
+        if refusal.status == _FORBIDDEN:
+            return None
+        raise
 
 
-def _all(server: Server, path: str, per_s: float | None) -> Iterator[Item]:
-    """Send back all dead letters of a group, page by page, not faster than `per_s`."""
+def _last_id(server: Server, dead: bytes) -> str | None:
+    """Return the last id of the stream `dead`; None if the stream does not exist."""
+    newest = page_of(server, dead, [("order", "desc"), ("count", "1")])["entries"]
+    return newest[0]["id"] if newest else None
+
+
+def _all(server: Server, path: str, per_s: float | None, last_id: str | None) -> Iterator[Item]:
+    """Send back the dead letters of a group up to `last_id`, page by page, not faster than `per_s`. Later
+    ones can be entries that failed again, so the last page may have a few, but the command ends."""
     start: str | None = "-"
     size = PAGE if per_s is None else max(min(PAGE, round(per_s)), 1)
     while start is not None:
@@ -125,5 +154,11 @@ def _all(server: Server, path: str, per_s: float | None) -> Iterator[Item]:
         redriven: Sequence[Item] = reply["redriven"]
         yield from redriven
         start = reply["next"]
+        if start is not None and last_id is not None and _number(start) > _number(last_id):
+            return
         if per_s is not None and start is not None:
             time.sleep(max(began_s + len(redriven) / per_s - time.monotonic(), 0))
+
+
+def _number(entry_id: str) -> StreamId:
+    return parse_id(entry_id.encode())

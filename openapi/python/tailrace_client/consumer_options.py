@@ -15,6 +15,9 @@ OrderBy: TypeAlias = "str | Callable[[Fields], Hashable]"
 BEATS_PER_LEASE: Final = 3
 """The number of extensions within the length of a lease: two extensions can fail before the lease expires."""
 
+BEAT_S_MAX: Final = 3_600.0
+"""The longest time between two extensions. Timers cannot wait for as long as a lease may be."""
+
 WAIT_MAX_MS: Final = 60_000
 """The longest time that the server lets a read wait."""
 
@@ -61,7 +64,7 @@ class ConsumerOptions:
         """Return the seconds between two extensions of leases; None if leases are not extended."""
         if not self.claim_min_idle_ms or not self.extend_leases:
             return None
-        return self.claim_min_idle_ms / BEATS_PER_LEASE / 1_000
+        return min(self.claim_min_idle_ms / BEATS_PER_LEASE / 1_000, BEAT_S_MAX)
 
 
 def keys_of(streams: str | Iterable[str]) -> tuple[str, ...]:

@@ -87,11 +87,28 @@ def wire_entry(fields: FieldsToAppend) -> dict[str, Any]:
 def _pairs_of(fields: FieldsToAppend) -> list[tuple[Text, Text]]:
     if isinstance(fields, ExactFields):
         return list(fields.pairs)
+    _require_pairs(fields)
     pairs: list[tuple[Text, Text]] = list(fields.items() if isinstance(fields, Mapping) else fields)
-    for name, value in pairs:
+    for pair in pairs:
+        _require_pair(pair)
+        name, value = pair
         _require_text(name, f"the name {name!r}")
         _require_text(value, f"the value of {name!r}")
     return pairs
+
+
+def _require_pairs(fields: object) -> None:
+    # A text is iterable too, and a text of two characters would be a pair.
+    if isinstance(fields, str | bytes) or not isinstance(fields, Iterable):
+        raise BadFieldError(
+            f"the entry {fields!r} is of type {type(fields).__name__}; it must be a mapping of names to "
+            "values, or pairs of a name and a value"
+        )
+
+
+def _require_pair(pair: object) -> None:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004 - a name and a value
+        raise BadFieldError(f"{pair!r} is not a pair of a name and a value")
 
 
 def _require_text(value: object, what: str) -> None:

@@ -6,6 +6,7 @@
 import { TailraceError, connectionLost, errorOfProblem, timedOut } from "./errors.js";
 import type { Client } from "./generated/client/index.js";
 import { type RetryPolicy, withRetries } from "./retry.js";
+import { timerMs } from "./waiting.js";
 
 /** Options of every operation that waits. */
 export interface Waiting {
@@ -76,7 +77,7 @@ export class Calls {
     signal?: AbortSignal,
   ): Promise<NonNullable<T>> {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(timedOut(this.timeoutMs)), this.timeoutMs);
+    const timer = setTimeout(() => limit.abort(timedOut(this.timeoutMs)), timerMs(this.timeoutMs));
     try {
       const common = { client: this.client, signal: either(limit.signal, signal) };
       return await answered(operation(common), common.signal);

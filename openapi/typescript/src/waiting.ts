@@ -4,11 +4,18 @@
  * This module owns its timers and listeners, and removes all of them.
  */
 
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** Returns the time for a timer: at most 24 days, because a timer with a longer time fires at once. */
+export function timerMs(durationMs: number): number {
+  return Math.min(durationMs, TIMER_MAX_MS);
+}
+
 /** Waits. Throws the reason of the signal as soon as the signal is aborted. */
 export async function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, durationMs);
+    timer = setTimeout(resolve, timerMs(durationMs));
   });
   try {
     await abortable(over, signal);
@@ -23,7 +30,7 @@ export async function sleep(durationMs: number, signal?: AbortSignal): Promise<v
 export async function within<T>(promise: Promise<T>, maxMs: number, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), maxMs);
+    timer = setTimeout(() => reject(late()), timerMs(maxMs));
   });
   try {
     return await Promise.race([promise, tooLong]);

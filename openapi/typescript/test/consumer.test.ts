@@ -226,6 +226,17 @@ test("the lease of long work is extended", async () => {
   assert.equal(ids.length, 1);
 });
 
+test("a lease of any length is extended no more often than it needs", async (context) => {
+  const { make, group } = await filled(1);
+  const consumer = make({ claimMinIdleMs: Number.MAX_SAFE_INTEGER });
+  const pending = context.mock.method(Object.getPrototypeOf(group), "pending");
+  await consumer.run(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    consumer.stop();
+  });
+  assert.equal(pending.mock.callCount(), 0);
+});
+
 test("a consumer survives lost connections and a restart, and nothing is lost", async (context) => {
   const { stream } = await filled(20);
   const line = await FaultyLine.open();

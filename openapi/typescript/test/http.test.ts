@@ -371,6 +371,11 @@ test("a server that says nothing is given up after the time limit", async (conte
   assert.deepEqual([error.code, error.sideEffects], ["TIMEOUT", "unknown"]);
 });
 
+test("a time limit of any length is kept", async () => {
+  const patient = client({ timeoutMs: Number.MAX_SAFE_INTEGER }).stream(fresh("patient"));
+  assert.deepEqual((await patient.readAfter("0", { waitMs: 100 })).entries, []);
+});
+
 test("a slash at the end of the address changes nothing", async () => {
   const stream = client({ url: `${url}/` }).stream(fresh("slash"));
   await stream.append({ a: "1" });

@@ -276,6 +276,16 @@ def test_the_lease_of_long_work_is_extended_and_no_delivery_is_counted(stream: S
     assert pending(stream) == []
 
 
+def test_a_lease_can_have_any_length(stream: Stream, make: Make) -> None:
+    fill(stream, 1)
+    consumer = make(claim_min_idle_ms=2**63 - 1)
+    assert consumer.options.beat_s == 3_600
+    for item in consumer:
+        item.ack()
+        consumer.stop()
+    assert pending(stream) == []
+
+
 def test_what_another_took_over_is_left_to_it(stream: Stream, make: Make) -> None:
     [entry_id] = fill(stream, 1)
     consumer = make(claim_min_idle_ms=300)

@@ -120,6 +120,10 @@ def test_what_is_read_can_be_appended_and_stays_the_same(stream: Stream, tailrac
         ({"speed": None}, "the value of 'speed' is of type NoneType"),
         ({1: "a"}, "the name 1 is of type int"),
         ({}, "the entry has no fields"),
+        ("ab", "the entry 'ab' is of type str; it must be a mapping of names to values, or pairs"),
+        (None, "the entry None is of type NoneType; it must be a mapping"),
+        (["ab", "cd"], "'ab' is not a pair of a name and a value"),
+        ([("a", "b", "c")], r"\('a', 'b', 'c'\) is not a pair of a name and a value"),
     ],
 )
 def test_fields_that_are_no_text_are_refused_before_anything_is_sent(
@@ -131,6 +135,12 @@ def test_fields_that_are_no_text_are_refused_before_anything_is_sent(
         stream.append_many([*numbers(3), {"a": "b"}, fields], chunk=3)
     assert refused.value.__notes__ == ["append_many appended 3 entries before this error"]
     assert stream.length() == 3
+
+
+def test_one_entry_in_place_of_many_is_refused(stream: Stream) -> None:
+    with pytest.raises(BadFieldError, match="the entry 'id' is of type str; it must be a mapping"):
+        stream.append_many({"id": "5"})  # type: ignore[dict-item]
+    assert stream.length() == 0
 
 
 def test_an_error_of_the_programs_own_iterable_goes_up_and_what_came_before_stays(stream: Stream) -> None:

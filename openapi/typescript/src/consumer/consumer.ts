@@ -6,6 +6,7 @@
  */
 import type { Tailrace } from "../client.js";
 import { refusedHere } from "../errors.js";
+import { timerMs } from "../waiting.js";
 import { Feed } from "./feed.js";
 import { Hooking } from "./hooks.js";
 import { Batch, type Item } from "./item.js";
@@ -167,7 +168,9 @@ export class Consumer {
     signal?.addEventListener("abort", stop);
     const beat = extendLeases && claimMinIdleMs ? claimMinIdleMs / BEATS_PER_LEASE : undefined;
     const beats =
-      beat === undefined ? undefined : setInterval(() => void this.#extendLeases(), Math.max(1, beat));
+      beat === undefined
+        ? undefined
+        : setInterval(() => void this.#extendLeases(), timerMs(Math.max(1, beat)));
     this.#hooks.each((hook, options) => hook.started?.(options));
     return async () => {
       clearInterval(beats);

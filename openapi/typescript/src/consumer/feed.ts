@@ -9,6 +9,7 @@ import type { Tailrace } from "../client.js";
 import type { Delivered } from "../entries.js";
 import { isGroupMissing } from "../missing.js";
 import { DEFAULT_RETRY, delayMs, mayRepeat } from "../retry.js";
+import { timerMs } from "../waiting.js";
 import { type Hooking } from "./hooks.js";
 import { Item } from "./item.js";
 import type { CheckedOptions } from "./options.js";
@@ -178,7 +179,7 @@ export class Feed {
     if (deadline === Infinity) return this.#change.came;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, deadline - Date.now());
+      timer = setTimeout(resolve, timerMs(deadline - Date.now()));
     });
     await Promise.race([this.#change.came, late]);
     clearTimeout(timer);
