@@ -235,10 +235,10 @@ class GroupCommit:
 
         O(1).
         """
-        if self.failure is not None or not self.is_behind:
-            release()
-        else:
+        if self.failure is None and self._waits and (self._is_arranged or self.durable_seq < self.seq):
             self._waiting.append((self.seq + self._is_arranged, release))
+        else:
+            release()
 
 
 def _is_idle_sighting(effect: Effect) -> bool:
