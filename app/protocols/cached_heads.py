@@ -12,7 +12,6 @@ a head, because it is different each time.
 
 from __future__ import annotations
 
-from time import perf_counter_ns
 from typing import Final
 
 from msgspec import Struct
@@ -47,9 +46,8 @@ class CachedHead(Struct, frozen=True):
     route: HotRoute
     credentials: Credentials
 
-    def request(self, connection: HotConnection, data: bytes, start: int) -> HotRequest:
-        """Return the request at `start` of `data`, which is this head and a body."""
-        now_ns = perf_counter_ns()
+    def request(self, connection: HotConnection, data: bytes, start: int, now_ns: int) -> HotRequest:
+        """Return the request at `start` of `data`, which is this head and a body, and arrived at `now_ns`."""
         body = data[start + len(self.raw) : start + self.size]
         request_id = new_request_id()
         return HotRequest(

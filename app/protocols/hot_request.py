@@ -97,6 +97,8 @@ class HotRequest(Struct, eq=False):
     """True if the server stops: the connection ends after this answer."""
     answer: bytes = b""
     """The whole response; the connection writes the responses in the order of the requests."""
+    status: int = 0
+    """The status of the response; 0 before."""
     quota: Quota | None = None
     """The quota that the request was counted in; None if the server does not count requests."""
     gathered: bytearray | None = None

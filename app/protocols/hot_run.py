@@ -9,7 +9,9 @@ owns the run. It never parses a head and never writes to a transport.
 
 from __future__ import annotations
 
+import time
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 from uvicorn.server import ServerState
@@ -32,8 +34,8 @@ class RunConnection(Protocol):
         """Write the answers of `count` requests."""
         ...
 
-    def end_run(self, count: int, answers: bytes, last: HotRequest) -> None:
-        """Write the last answers of a run, and continue. `last`: its last request."""
+    def end_run(self, count: int, answers: bytes) -> None:
+        """Write the last `count` answers of a run, and continue."""
         ...
 
     def start_documented(self, request: HotRequest) -> None:
@@ -63,11 +65,15 @@ class HotRun:
         """The requests without a written answer, the oldest first."""
         self._is_growing = False
         """The read may have more requests for the run."""
-        self._answers: list[bytes] = []
+        self._answered: list[HotRequest] = []
+        """The requests whose answers are to be written next, the oldest first."""
 
     def close(self) -> None:
         """Drop the references that form circles with the connection, which has ended."""
         del self._connection
+        # These answers cannot be written any more, but their requests were answered.
+        self._hot.observer.answered([*self._answered, *(request for request in self._due if request.answer)])
+        self._answered.clear()
         self._due.clear()
         self.deferred = None
 
@@ -79,7 +85,7 @@ class HotRun:
         Return their number, and how many bytes they took. O(bytes).
         """
         count = start = 0
-        size = len(data)
+        size, now_ns = len(data), time.perf_counter_ns()
         self._is_growing = True
         cached = self._last_head
         while start < size:
@@ -87,14 +93,14 @@ class HotRun:
                 cached = self._last_head = self._hot.cached_heads.find(data, start)
             if cached is None or start + cached.size > size:
                 break
-            request = cached.request(self, data, start)
+            request = cached.request(self, data, start, now_ns)
             start += cached.size
             count += 1
             if not self.carry_out(request):
                 break
         self._is_growing = False
-        if self._answers and not self._due:
-            self._end()
+        if self._answered and not self._due:
+            self._write(self._connection.end_run)
         return count, start
 
     def carry_out(self, request: HotRequest) -> bool:
@@ -117,9 +123,8 @@ class HotRun:
         if self._due:
             self.deferred = request
         elif self._state.answering in {FREE, HOT}:
-            answers, self._answers = self._answers, []
-            if answers:
-                self._connection.write_answers(len(answers), b"".join(answers))
+            if self._answered:
+                self._write(self._connection.write_answers)
             self._connection.start_documented(request)
 
     # --- answers -------------------------------------------------------------------------------
@@ -127,21 +132,25 @@ class HotRun:
     def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
         """Keep the answer until its turn, unless the connection has ended."""
         request.is_settled = True
-        if self._state.answering is HOT:
-            start = self._hot.starts.of(status, self._connection.server_state.default_headers)
-            request.answer = start + headers + content
-            due = self._due
-            while due and due[0].answer:
-                self._answers.append(due.popleft().answer)
-            if not due and not self._is_growing:
-                self._end()
-        self._hot.observer.answered(request, status)
+        request.status = status
+        if self._state.answering is not HOT:
+            self._hot.observer.answered((request,))
+            return
+        start = self._hot.starts.of(status, self._connection.server_state.default_headers)
+        request.answer = start + headers + content
+        due = self._due
+        while due and due[0].answer:
+            self._answered.append(due.popleft())
+        if not due and not self._is_growing:
+            self._write(self._connection.end_run)
 
-    def _end(self) -> None:
-        last = self._queue.current
-        assert isinstance(last, HotRequest), "a run is the current request"
-        answers, self._answers = self._answers, []
-        self._connection.end_run(len(answers), b"".join(answers), last)
+    def _write(self, write: Callable[[int, bytes], None]) -> None:
+        answered, self._answered = self._answered, []
+        if len(answered) == 1:
+            write(1, answered[0].answer)
+        else:
+            write(len(answered), b"".join([request.answer for request in answered]))
+        self._hot.observer.answered(answered)
 
     def take_held(self) -> bytes:
         """Return the bytes after the run. The run forgets them."""

@@ -174,10 +174,12 @@ class HttpProtocol(asyncio.Protocol):
         self.server_state.total_requests += count
         self.transport.write(answers)
 
-    def end_run(self, count: int, answers: bytes, last: HotRequest) -> None:
-        """Write the answers of the last `count` hot requests of a run, and continue. `last`: the last one."""
+    def end_run(self, count: int, answers: bytes) -> None:
+        """Write the answers of the last `count` hot requests of a run, and continue."""
         self.server_state.total_requests += count
         self.transport.write(answers)
+        last = self._answers.current
+        assert last is not None, "a run is the current request"
         if last.ends_connection:
             self._ending.close()
         self._continue()
