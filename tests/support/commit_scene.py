@@ -100,6 +100,9 @@ class Scene:
 IN_THREAD = 0
 """No mean duration is below this, so the thread writes every row."""
 
+ON_LOOP = 3600 * 10**9
+"""Every mean duration is below this, so the event loop writes every row that it may write."""
+
 
 def play(
     story: Callable[[Scene], Coroutine[Any, Any, None]],
