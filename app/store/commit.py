@@ -148,12 +148,12 @@ class GroupCommit:
             if len(body) > BYTES_MAX:
                 self._submit(row, body)
                 return
-            begin_ns = time.perf_counter_ns()
+            begin_ns = self._place.clock_ns()
             self._append(row.seq, body)
         except Exception as error:  # noqa: BLE001 - every error ends the log
             self.fail(error)
             return
-        duration_ns = time.perf_counter_ns() - begin_ns
+        duration_ns = self._place.clock_ns() - begin_ns
         self._place.note(duration_ns)
         self._publish(row, len(body), duration_ns)
 
