@@ -45,8 +45,8 @@ class WaitQueue:
     """The waiting readers, by tokens that the caller chooses. n: readers."""
 
     def __init__(self) -> None:
-        # The readers in order of arrival.
-        self._readers: dict[Hashable, _Waiting] = {}
+        # The readers in order of arrival; callers may only look whether there are any.
+        self.readers: dict[Hashable, _Waiting] = {}
         # The readers of each key by serial. A key without readers is not kept.
         self._by_key: dict[bytes, dict[int, _Waiting]] = {}
         # A heap of deadlines: Unix time in milliseconds, serial and token of the reader. A deadline is stale
@@ -55,21 +55,21 @@ class WaitQueue:
         self._last_serial = 0
 
     def __len__(self) -> int:
-        return len(self._readers)
+        return len(self.readers)
 
     def __contains__(self, token: Hashable) -> bool:
-        return token in self._readers
+        return token in self.readers
 
     def tokens(self) -> list[Hashable]:
         """Return all readers in order of arrival. O(n)."""
-        return list(self._readers)
+        return list(self.readers)
 
     def add(self, token: Hashable, wait: Wait) -> None:
         """Add a reader after all others; `token` must not be in the queue. O(keys + log n)."""
-        assert token not in self._readers, "a reader waits once"
+        assert token not in self.readers, "a reader waits once"
         self._last_serial += 1
         waiting = _Waiting(token, wait, self._last_serial)
-        self._readers[token] = waiting
+        self.readers[token] = waiting
         for key in wait.keys:
             self._by_key.setdefault(key, {})[waiting.serial] = waiting
         for deadline_ms in (wait.until_ms, wait.claim_at_ms):
@@ -80,7 +80,7 @@ class WaitQueue:
     def discard(self, token: Hashable) -> bool:
         """Remove a reader that was served, timed out or disconnected. Return whether it was in the queue.
         O(keys)."""
-        waiting = self._readers.pop(token, None)
+        waiting = self.readers.pop(token, None)
         if waiting is None:
             return False
         for key in set(waiting.wait.keys):
@@ -92,7 +92,7 @@ class WaitQueue:
 
     def claiming(self) -> list[Hashable]:
         """Return the readers that wait for a claim, in order of arrival. O(n)."""
-        return [token for token, each in self._readers.items() if each.wait.claim_at_ms is not None]
+        return [token for token, each in self.readers.items() if each.wait.claim_at_ms is not None]
 
     def woken(self, wake_ups: Iterable[WakeUp]) -> list[Hashable]:
         """Return the readers that should run their command again, each once, in order of arrival."""
@@ -105,7 +105,7 @@ class WaitQueue:
         return [found[serial] for serial in sorted(found)]
 
     def _concerned(self, key: bytes | None) -> Iterable[_Waiting]:
-        return self._readers.values() if key is None else self._by_key.get(key, {}).values()
+        return self.readers.values() if key is None else self._by_key.get(key, {}).values()
 
     def due(self, now_ms: int) -> list[Hashable]:
         """Return the readers whose timeout or claim time has come, earliest first, and forget those
@@ -124,13 +124,13 @@ class WaitQueue:
         return self._deadlines[0][0] if self._deadlines else None
 
     def _is_current(self, token: Hashable, serial: int) -> bool:
-        waiting = self._readers.get(token)
+        waiting = self.readers.get(token)
         return waiting is not None and waiting.serial == serial
 
     def _rebuild_heap_if_stale(self) -> None:
         """Drop stale deadlines when most of the heap is stale: readers that leave early do not remove their
         deadlines."""
-        if len(self._deadlines) > 4 * len(self._readers) + HEAP_SLACK:
+        if len(self._deadlines) > 4 * len(self.readers) + HEAP_SLACK:
             current = [entry for entry in self._deadlines if self._is_current(entry[2], entry[1])]
             heapify(current)
             self._deadlines = current

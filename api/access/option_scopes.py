@@ -102,6 +102,8 @@ _BY_COMMAND: Final = {
 
 def option_needing_admin(command: c.Command) -> Option | None:
     """Return the first option of `command` that needs `admin`, None if there is none. O(1)."""
+    if isinstance(command, c.Append) and command.trim is None:
+        return None  # at once: most commands are such appends
     for option in _BY_COMMAND.get(type(command), ()):
         if option.is_asked_by(command):
             return option

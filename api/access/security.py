@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tailrace.api.access.origins import OriginPolicy
+from tailrace.api.access.origins import OriginPolicy, is_unbindable
 from tailrace.api.access.permissions import allowed, is_administrative, require_scope, require_whole_keyspace
 from tailrace.api.access.tickets import TicketBook
 from tailrace.api.http.path_shim import raw_path_of
@@ -101,9 +101,13 @@ class Security:
         """Return the principal for these headers. Raises `Unauthenticated`, and `RequestRefused` if DNS
         rebinding is possible for `host`. Called for every request, hot ones included, so it must be fast."""
         principal = self.authenticator.authenticate(authorization)
-        if principal is ANONYMOUS_LOCAL and self.checks_host and host and not self.origins.names(host):
-            raise RequestRefused(HttpCode.HOST_NOT_ALLOWED, _UNKNOWN_HOST)
+        if principal is ANONYMOUS_LOCAL and self.checks_host and host and not is_unbindable(host):
+            self._require_known(host)
         return principal
+
+    def _require_known(self, host: bytes) -> None:
+        if not self.origins.names(host):
+            raise RequestRefused(HttpCode.HOST_NOT_ALLOWED, _UNKNOWN_HOST)
 
 
 UNSECURED: Final = Security(OpenAccess(), checks_host=False)

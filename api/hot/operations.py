@@ -8,14 +8,16 @@ rows, and `api.hot.requests` recognises hot requests by them. What a token needs
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from tailrace.api.access.operation_scopes import scope_of
 from tailrace.api.principals import TokenScope
 from tailrace.api.wire.negotiation import JSON, NDJSON
 
 
-class HotOperation(NamedTuple):
+class HotOperation(Struct, frozen=True):
     """One row of the table. The method is always POST; every answer is JSON.
 
     `name`: the operation's id in the OpenAPI document. `path`: its route, with names of parameters in braces.

@@ -14,8 +14,9 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 from starlette.datastructures import Headers
 
@@ -62,7 +63,7 @@ _NONE: Final = frozenset[bytes]()
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
-class HotRoute(NamedTuple):
+class HotRoute(Struct, frozen=True):
     """How to serve a hot request: the command of its body, and the answer for the reply.
 
     If either returns None, the documented route serves the request. `scope`: the scope that a token needs.
@@ -107,7 +108,8 @@ def hot_command(route: HotRoute, body: bytes) -> Command | None:
 
 def at_once(command: Command) -> Command:
     """Return the command as the hot way runs it: it never waits."""
-    if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
+    # With a tuple, this takes half the time of the test with a union.
+    if isinstance(command, (Read, ReadGroup)) and command.block_ms is not None:
         return replace(command, block_ms=None)
     return command
 

@@ -52,9 +52,11 @@ def _row(operation: HotOperation, command_of: CommandOf, answer_of: AnswerOf) ->
 # --- commands --------------------------------------------------------------------------------------
 
 
-def _xadd_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
+def _xadd_command(
+    key: bytes, body: bytes, idempotency: commands.IdempotencyOf = commands.no_idempotency
+) -> Append | None:
     """Return the command, or None for a large entry, which the documented route decodes in a thread."""
-    return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
+    return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, idempotency)
 
 
 def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:

@@ -6,7 +6,7 @@ It owns the header `X-Request-Id`, and stores the id in the scope for problems a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from secrets import token_hex
 from typing import Final
@@ -18,7 +18,7 @@ REQUEST_ID_HEADER: Final = "X-Request-Id"
 
 # A random prefix and a counter: asking the system for randomness at every request costs more than an append.
 _PROCESS: Final = token_hex(8)
-_numbers: Final = count(1)
+_LAST_DIGITS: Final = tuple(f"{number:03x}" for number in range(16**3))
 
 _HEADER_BYTES: Final = REQUEST_ID_HEADER.lower().encode()
 _USABLE: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -53,9 +53,20 @@ def request_id_of_header(headers: Sequence[tuple[bytes, bytes]]) -> str:
     return _request_id(given.decode("latin-1"))
 
 
+def _new_ids() -> Iterator[str]:
+    """Yield ids of 32 hexadecimal digits. The first digits are formatted once for every 4 096 ids."""
+    for number in count():
+        begin = f"{_PROCESS}{number:013x}"
+        for last_digits in _LAST_DIGITS:
+            yield begin + last_digits
+
+
+_ids: Final = _new_ids()
+
+
 def new_request_id() -> str:
     """Return a new id, for a request without a valid one or without readable headers."""
-    return f"{_PROCESS}{next(_numbers):016x}"
+    return next(_ids)
 
 
 def _request_id(given: str) -> str:

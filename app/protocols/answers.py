@@ -10,7 +10,7 @@ from collections import deque
 
 from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.hot_request import HotRequest
-from tailrace.app.protocols.state import Answering, ConnectionState, Event, Receiving
+from tailrace.app.protocols.state import HOT, HOT_SUBMITTED, Answering, ConnectionState, Event, Receiving
 
 
 class Answers:
@@ -26,7 +26,8 @@ class Answers:
 
     def submit(self, request: HotRequest) -> None:
         """Make `request` the current one. Only earlier requests of its run may be unanswered."""
-        self._state.happened(Event.HOT_SUBMITTED)
+        if self._state.answering is not HOT:
+            self._state.happened(HOT_SUBMITTED)
         self.current = request
 
     def start(self, request: AsgiRequest) -> None:

@@ -12,7 +12,9 @@ a head, because it is different each time.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from tailrace.api.hot.requests import HotRoute
 from tailrace.api.http.request_id import new_request_id
@@ -35,7 +37,7 @@ _FRAMED: Final = frozenset({b"transfer-encoding", b"expect"})
 """Headers after which the body is encoded, or arrives only later."""
 
 
-class CachedHead(NamedTuple):
+class CachedHead(Struct, frozen=True):
     """A head as bytes and parsed. `size`: the bytes of the whole request, with its body."""
 
     raw: bytes
@@ -44,12 +46,13 @@ class CachedHead(NamedTuple):
     route: HotRoute
     credentials: Credentials
 
-    def request(self, connection: HotConnection, data: bytes, start: int) -> HotRequest:
-        """Return the request at `start` of `data`, which is this head and a body."""
-        request = HotRequest(connection, self.head, self.route, self.credentials)
-        request.body = data[start + len(self.raw) : start + self.size]
-        request.request_id = new_request_id()
-        return request
+    def request(self, connection: HotConnection, data: bytes, start: int, now_ns: int) -> HotRequest:
+        """Return the request at `start` of `data`, which is this head and a body, and arrived at `now_ns`."""
+        body = data[start + len(self.raw) : start + self.size]
+        request_id = new_request_id()
+        return HotRequest(
+            connection, self.head, self.route, self.credentials, now_ns, now_ns, body, request_id
+        )
 
 
 class CachedHeads:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tailrace.app.observability.access_log import access_logger, log_request
@@ -37,19 +38,23 @@ class HotObserver:
         request.engine_ns = self._commands.last_engine_ns
         request.submitted_ns = time.perf_counter_ns()
 
-    def answered(self, request: HotRequest, status: int) -> None:
-        """Record that the answer was written."""
+    def answered(self, requests: Sequence[HotRequest]) -> None:
+        """Record that the answers to these requests were written."""
         now_ns = time.perf_counter_ns()
-        duration_ns = now_ns - request.ready_ns
-        operation, request_id = request.route.operation.name, request.request_id
-        self._requests.note(operation, status, duration_ns)
-        if duration_ns >= self._slow_log.threshold_ns:
-            self._note_if_slow(request, now_ns)
+        threshold_ns = self._slow_log.threshold_ns
+        for request in requests:
+            duration_ns = now_ns - request.ready_ns
+            self._requests.note(request.route.operation.name, request.status, duration_ns)
+            if duration_ns >= threshold_ns:
+                self._note_if_slow(request, now_ns)
         if self._tracing is not None:
-            self._tracing.note(operation, status, request_id, request.started_ns)
+            for request in requests:
+                operation, request_id = request.route.operation.name, request.request_id
+                self._tracing.note(operation, request.status, request_id, request.started_ns)
         if access_logger.isEnabledFor(logging.INFO):
-            target = request.head.target.decode("latin-1")
-            log_request(request_id, "POST", target, status, request.started_ns)
+            for request in requests:
+                target = request.head.target.decode("latin-1")
+                log_request(request.request_id, "POST", target, request.status, request.started_ns)
 
     def _note_if_slow(self, request: HotRequest, now_ns: int) -> None:
         """Add the request to the slow log, unless only the disk was slow."""

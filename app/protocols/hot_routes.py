@@ -7,6 +7,7 @@ no ASGI.
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
@@ -16,7 +17,7 @@ from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.hot.requests import at_once, hot_command, hot_route
 from tailrace.api.ports import HotStore
-from tailrace.api.principals import Principal, TokenScope, Unauthenticated
+from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.cached_heads import CachedHeads
 from tailrace.app.protocols.hot_observer import HotObserver
@@ -34,7 +35,7 @@ class HotRoutes:
     def __init__(self, store: HotStore, security: Security, rates: Rates, observer: HotObserver) -> None:
         self._store = store
         self._security = security
-        self._rates = rates
+        self._take_quota = rates.take if rates.is_set else None
         self.starts = AnswerStarts()
         self.observer = observer
         self.cached_heads = CachedHeads()
@@ -48,30 +49,35 @@ class HotRoutes:
         if route is None:
             return None
         credentials = credentials_of(head.headers)
-        if self._principal_of(credentials) is None:
+        if not self._is_authentic(credentials):
             return None
-        return HotRequest(connection, head, route, credentials)
+        now_ns = time.perf_counter_ns()
+        return HotRequest(connection, head, route, credentials, now_ns, now_ns)
 
     def prepare(self, request: HotRequest, client_address: str) -> bool:
         """Check a complete request and decode its command. If a check fails, return False: nothing was
         changed, and the documented route answers with the reason."""
-        principal = self._principal_of(request.credentials)
-        if principal is None:
-            return False
-        quota = request.quota = self._rates.take(principal, client_address)
-        if quota is not None and quota.retry_after_s is not None:
-            return False
-        command = hot_command(request.route, request.body)
-        if command is None or not _is_allowed(principal, request.route.scope, command):
-            return False
-        request.command = command
-        return True
-
-    def _principal_of(self, credentials: Credentials) -> Principal | None:
         try:
-            return self._security.authenticate(*credentials)
+            principal = self._security.authenticate(*request.credentials)
         except (RequestRefused, Unauthenticated):
-            return None
+            return False
+        if self._take_quota is not None:
+            quota = request.quota = self._take_quota(principal, client_address)
+            if quota is not None and quota.retry_after_s is not None:
+                return False
+        route = request.route
+        command = hot_command(route, request.body)
+        if command is None or is_administrative(route.scope, command):
+            return False  # the documented route records administrative commands in the audit log
+        request.command = command
+        return principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.scope, command)
+
+    def _is_authentic(self, credentials: Credentials) -> bool:
+        try:
+            self._security.authenticate(*credentials)
+        except (RequestRefused, Unauthenticated):
+            return False
+        return True
 
     def submit(self, request: HotRequest) -> bool:
         """Pass the command of a prepared request to the store. The answer can come at once or later.
@@ -92,15 +98,12 @@ class HotRoutes:
 
 
 def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bool:
-    """Return whether the token allows the command, and the command is not administrative.
-
-    The documented route gives the reason for a refusal, and records administrative commands in the audit log.
-    """
+    """Return whether the token allows the command. The documented route gives the reason for a refusal."""
     try:
         allowed(principal, scope, command)
     except StreamError:
         return False
-    return not is_administrative(scope, command)
+    return True
 
 
 class AnswerStarts:

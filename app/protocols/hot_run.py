@@ -9,31 +9,33 @@ owns the run. It never parses a head and never writes to a transport.
 
 from __future__ import annotations
 
+import time
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
+
+from uvicorn.server import ServerState
 
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.cached_heads import CachedHead
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.hot_routes import HotRoutes
-from tailrace.app.protocols.state import Answering, ConnectionState
+from tailrace.app.protocols.state import FREE, HOT, ConnectionState
 
 
 class RunConnection(Protocol):
-    """What a run needs of its connection. `client_address`: empty if it is unknown."""
+    """What a run needs of its connection. `client_address`: empty if it is unknown. `server_state`: it has
+    the headers of every answer."""
 
     client_address: str
-
-    def answer_start(self, status: int) -> bytes:
-        """Return the status line and the headers of every answer."""
-        ...
+    server_state: ServerState
 
     def write_answers(self, count: int, answers: bytes) -> None:
         """Write the answers of `count` requests."""
         ...
 
-    def run_ended(self, last: HotRequest) -> None:
-        """Continue after a run, whose answers are written. `last`: its last request."""
+    def end_run(self, count: int, answers: bytes) -> None:
+        """Write the last `count` answers of a run, and continue."""
         ...
 
     def start_documented(self, request: HotRequest) -> None:
@@ -42,12 +44,17 @@ class RunConnection(Protocol):
 
 
 class HotRun:
-    """The run of one connection, which is empty most of the time. `held`: the bytes after the run."""
+    """The run of one connection, which is empty most of the time.
+
+    `held`: the bytes after the run. `deferred`: the request after the run, which the documented route
+    answers.
+    """
 
     def __init__(
         self, connection: RunConnection, state: ConnectionState, answers: Answers, hot: HotRoutes
     ) -> None:
         self.held = b""
+        self.deferred: HotRequest | None = None
         self._connection = connection
         self._state = state
         self._queue = answers
@@ -58,15 +65,17 @@ class HotRun:
         """The requests without a written answer, the oldest first."""
         self._is_growing = False
         """The read may have more requests for the run."""
-        self._answers: list[bytes] = []
-        self._deferred: HotRequest | None = None
-        """The request after the run, which the documented route answers."""
+        self._answered: list[HotRequest] = []
+        """The requests whose answers are to be written next, the oldest first."""
 
     def close(self) -> None:
         """Drop the references that form circles with the connection, which has ended."""
         del self._connection
+        # These answers cannot be written any more, but their requests were answered.
+        self._hot.observer.answered([*self._answered, *(request for request in self._due if request.answer)])
+        self._answered.clear()
         self._due.clear()
-        self._deferred = None
+        self.deferred = None
 
     # --- requests ------------------------------------------------------------------------------
 
@@ -76,20 +85,22 @@ class HotRun:
         Return their number, and how many bytes they took. O(bytes).
         """
         count = start = 0
+        size, now_ns = len(data), time.perf_counter_ns()
         self._is_growing = True
-        while start < len(data):
-            cached = self._last_head
+        cached = self._last_head
+        while start < size:
             if cached is None or not data.startswith(cached.raw, start):
                 cached = self._last_head = self._hot.cached_heads.find(data, start)
-            if cached is None or start + cached.size > len(data):
+            if cached is None or start + cached.size > size:
                 break
-            request = cached.request(self, data, start)
+            request = cached.request(self, data, start, now_ns)
             start += cached.size
             count += 1
             if not self.carry_out(request):
                 break
         self._is_growing = False
-        self._end_if_answered()
+        if self._answered and not self._due:
+            self._write(self._connection.end_run)
         return count, start
 
     def carry_out(self, request: HotRequest) -> bool:
@@ -99,7 +110,7 @@ class HotRun:
             return False
         self._queue.submit(request)
         self._due.append(request)
-        return self._hot.submit(request) and self._state.answering is Answering.HOT
+        return self._hot.submit(request) and self._state.answering is HOT
 
     def hand_on(self, request: HotRequest) -> None:
         """Take back a request that the store refused without a change; it is the last of the run."""
@@ -110,9 +121,10 @@ class HotRun:
     def _defer(self, request: HotRequest) -> None:
         request.is_settled = True
         if self._due:
-            self._deferred = request
-        elif self._state.answering in {Answering.FREE, Answering.HOT}:
-            self._write()
+            self.deferred = request
+        elif self._state.answering in {FREE, HOT}:
+            if self._answered:
+                self._write(self._connection.write_answers)
             self._connection.start_documented(request)
 
     # --- answers -------------------------------------------------------------------------------
@@ -120,32 +132,27 @@ class HotRun:
     def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
         """Keep the answer until its turn, unless the connection has ended."""
         request.is_settled = True
-        if self._state.answering is Answering.HOT:
-            request.answer = self._connection.answer_start(status) + headers + content
-            while self._due and self._due[0].answer:
-                self._answers.append(self._due.popleft().answer)
-            self._end_if_answered()
-        self._hot.observer.answered(request, status)
-
-    def _end_if_answered(self) -> None:
-        if self._due or self._is_growing or not self._answers:
+        request.status = status
+        if self._state.answering is not HOT:
+            self._hot.observer.answered((request,))
             return
-        last = self._queue.current
-        assert isinstance(last, HotRequest), "a run is the current request"
-        self._write()
-        self._connection.run_ended(last)
+        start = self._hot.starts.of(status, self._connection.server_state.default_headers)
+        request.answer = start + headers + content
+        due = self._due
+        while due and due[0].answer:
+            self._answered.append(due.popleft())
+        if not due and not self._is_growing:
+            self._write(self._connection.end_run)
 
-    def take_deferred(self) -> HotRequest | None:
-        """Return the request after the run, which the documented route answers. The run forgets it."""
-        deferred, self._deferred = self._deferred, None
-        return deferred
+    def _write(self, write: Callable[[int, bytes], None]) -> None:
+        answered, self._answered = self._answered, []
+        if len(answered) == 1:
+            write(1, answered[0].answer)
+        else:
+            write(len(answered), b"".join([request.answer for request in answered]))
+        self._hot.observer.answered(answered)
 
     def take_held(self) -> bytes:
         """Return the bytes after the run. The run forgets them."""
         held, self.held = self.held, b""
         return held
-
-    def _write(self) -> None:
-        answers, self._answers = self._answers, []
-        if answers:
-            self._connection.write_answers(len(answers), b"".join(answers))

@@ -25,7 +25,7 @@ from tailrace.app.protocols.hot_run import HotRun
 from tailrace.app.protocols.refusals import ProtocolRefusal, Refusals
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.app.protocols.request_reader import RequestReader
-from tailrace.app.protocols.state import Answering, ConnectionState, Event, Receiving
+from tailrace.app.protocols.state import ANSWERED, FREE, HOT, IDLE, ConnectionState, Event, Receiving
 
 
 class HttpProtocol(asyncio.Protocol):
@@ -38,7 +38,7 @@ class HttpProtocol(asyncio.Protocol):
         self, config: Config, server_state: ServerState, app_state: dict[str, Any], _loop: object = None
     ) -> None:
         self.state = ConnectionState()
-        self._server_state = server_state
+        self.server_state = server_state
         self._asgi = AsgiAdapter(config, server_state, app_state)
         self._reader = RequestReader(self, self.state)
         self._answers = Answers(self.state)
@@ -56,7 +56,7 @@ class HttpProtocol(asyncio.Protocol):
         """Count the connection. If the server has too many, refuse it."""
         self.transport = transport
         self._ending = Ending(self.state, transport)
-        self._refusals = Refusals(self.state, self._answers, self._ending, transport, self._server_state)
+        self._refusals = Refusals(self.state, self._answers, self._ending, transport, self.server_state)
         self.client_address = self._asgi.connect(self, transport, self._answers.queue)
         self._flow = self._asgi.flow
         excess = self.registry.enter(self, self.client_address)
@@ -97,8 +97,8 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Execute hot requests whose heads are cached; pass all other data to the parser."""
-        state, is_between = self.state, self.state.receiving is Receiving.IDLE
-        if is_between and state.answering is Answering.FREE and not self._flow.write_paused:
+        state, is_between = self.state, self.state.receiving is IDLE
+        if is_between and state.answering is FREE and not self._flow.write_paused:
             count, taken = self._run.carry_out_known(data)
             self._reader.head_count += count
             if taken == len(data):
@@ -106,7 +106,7 @@ class HttpProtocol(asyncio.Protocol):
             self._read = data = data[taken:]
         if state.receiving is Receiving.DISCARDING:
             return
-        if is_between and state.answering is Answering.HOT:
+        if is_between and state.answering is HOT:
             self._run.held += data
             self._flow.pause_reading()
             return
@@ -120,7 +120,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def head_received(self, head: RequestHead) -> None:
         """Wait for the body of a hot request; pass any other request to the application at once."""
-        is_free = self.state.answering is Answering.FREE
+        is_free = self.state.answering is FREE
         if is_free and not self._flow.write_paused:
             self._arriving = self.hot.recognised(self._run, head)
             if self._arriving is not None:
@@ -169,36 +169,37 @@ class HttpProtocol(asyncio.Protocol):
             asked.end_connection_after()
         self._answers.start(asked)
 
-    def answer_start(self, status: int) -> bytes:
-        """Return the status line and the headers of every answer."""
-        return self.hot.starts.of(status, self._server_state.default_headers)
-
     def write_answers(self, count: int, answers: bytes) -> None:
         """Write the answers of `count` hot requests."""
-        self._server_state.total_requests += count
+        self.server_state.total_requests += count
         self.transport.write(answers)
 
-    def run_ended(self, last: HotRequest) -> None:
-        """Continue after a run. `last`: its last request."""
+    def end_run(self, count: int, answers: bytes) -> None:
+        """Write the answers of the last `count` hot requests of a run, and continue."""
+        self.server_state.total_requests += count
+        self.transport.write(answers)
+        last = self._answers.current
+        assert last is not None, "a run is the current request"
         if last.ends_connection:
             self._ending.close()
         self._continue()
 
     def answered(self) -> None:
         """Continue after the complete answer to a request of the application."""
-        self._server_state.total_requests += 1
+        self.server_state.total_requests += 1
         self._continue()
 
     def _continue(self) -> None:
         """Start the next request, the refusal, or the data that arrived during a run."""
-        self.state.happened(Event.ANSWERED)
+        self.state.happened(ANSWERED)
         if self._memory.held_bytes:
             self._memory.release()
-        if self.state.answering is not Answering.FREE or self.transport.is_closing():
+        if self.state.answering is not FREE or self.transport.is_closing():
             return
         self._answers.current = None
-        deferred = self._run.take_deferred()
+        deferred = self._run.deferred
         if deferred is not None:
+            self._run.deferred = None
             self.start_documented(deferred)
         elif self._answers.queue:
             self._answers.start_next()

@@ -141,6 +141,14 @@ class Event(StrEnum):
     LOST = "lost"
 
 
+# An attribute of an enum is found by its metaclass, which takes as long as a whole step. What runs for each
+# hot request uses these names.
+IDLE: Final = Receiving.IDLE
+FREE: Final = Answering.FREE
+HOT: Final = Answering.HOT
+HOT_SUBMITTED: Final = Event.HOT_SUBMITTED
+ANSWERED: Final = Event.ANSWERED
+
 _R, _A = Receiving, Answering
 
 RECEIVING: Final[Mapping[Event, Mapping[Receiving, Receiving]]] = {

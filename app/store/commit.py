@@ -16,55 +16,20 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
+from tailrace.app.store.log import Release
 from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import ConsumerSeen, Effect
 from tailrace.core.storage.records import encode_effects
 
-Release = Callable[[], None]
-
 INTERVAL_S: Final = 1.0
 """The time between commits with `--durability interval`."""
 
-
-class Log(Protocol):
-    """Records effects, and releases callbacks when they are durable."""
-
-    def record(self, effects: Sequence[Effect]) -> None:
-        """Record the effects of one command or transaction. O(effects)."""
-        ...
-
-    @property
-    def is_behind(self) -> bool:
-        """Return whether replies must wait, because recorded effects are not durable yet."""
-        ...
-
-    def when_durable(self, release: Release) -> None:
-        """Call `release` when all effects recorded so far are durable, or when the log has failed."""
-        ...
-
-    def fail(self, error: Exception) -> None:
-        """Stop writing because of `error`."""
-        ...
-
-
-class NoLog:
-    """The log for `--durability none`: it stores no effects, and replies never wait."""
-
-    is_behind = False
-
-    def record(self, effects: Sequence[Effect]) -> None:
-        """Discard the effects."""
-
-    def when_durable(self, release: Release) -> None:
-        """Call `release` at once."""
-        release()
-
-    def fail(self, error: Exception) -> None:
-        """Do nothing: this log never writes."""
+GATHERING_TURNS_MAX: Final = 8
+"""How many turns of the loop a row waits at most for further commands."""
 
 
 class Row(NamedTuple):
@@ -108,6 +73,8 @@ class GroupCommit:
         self._gathered: list[Effect] = []
         self._gathered_count = 0
         self._is_arranged = False
+        self._is_shared = False
+        """The last row had more than one command."""
         self._waiting: deque[tuple[int, Release]] = deque()
         self.seq = seq
         """The number of the last row."""
@@ -129,7 +96,17 @@ class GroupCommit:
             loop.call_later(INTERVAL_S, self._start)
         elif self.durable_seq == self.seq:
             # On the next turn of the loop: the row then includes the effects of this turn's other requests.
-            loop.call_soon(self._start)
+            # If the last row had several commands, several clients wait, and the next requests are close.
+            turns = GATHERING_TURNS_MAX if self._is_shared else 0
+            loop.call_soon(self._gather, 0, turns)
+
+    def _gather(self, count_before: int, turns_left: int) -> None:
+        """Start the commit as soon as a turn of the loop has brought no further command."""
+        if turns_left and count_before < self._gathered_count:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._gather, self._gathered_count, turns_left - 1)
+        else:
+            self._start()
 
     def _start(self) -> None:
         """Commit the collected effects, on the loop if that is fast, otherwise in the thread."""
@@ -171,12 +148,12 @@ class GroupCommit:
             if len(body) > BYTES_MAX:
                 self._submit(row, body)
                 return
-            begin_ns = time.perf_counter_ns()
+            begin_ns = self._place.clock_ns()
             self._append(row.seq, body)
         except Exception as error:  # noqa: BLE001 - every error ends the log
             self.fail(error)
             return
-        duration_ns = time.perf_counter_ns() - begin_ns
+        duration_ns = self._place.clock_ns() - begin_ns
         self._place.note(duration_ns)
         self._publish(row, len(body), duration_ns)
 
@@ -203,6 +180,7 @@ class GroupCommit:
         self._figures.note(duration_ns, row.command_count, size_bytes)
         self._on_commit(size_bytes)
         self.durable_seq = row.seq
+        self._is_shared = row.command_count > 1
         has_gathered = self._is_arranged
         while self._waiting and self._waiting[0][0] <= row.seq:
             self._waiting.popleft()[1]()
@@ -235,10 +213,10 @@ class GroupCommit:
 
         O(1).
         """
-        if self.failure is not None or not self.is_behind:
-            release()
-        else:
+        if self.failure is None and self._waits and (self._is_arranged or self.durable_seq < self.seq):
             self._waiting.append((self.seq + self._is_arranged, release))
+        else:
+            release()
 
 
 def _is_idle_sighting(effect: Effect) -> bool:

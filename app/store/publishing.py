@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.app.observability.timing import COMMIT, note_phase
-from tailrace.app.store.commit import Log, NoLog
+from tailrace.app.store.log import Log, NoLog
 from tailrace.app.store.readers import Receive
 
 
@@ -45,9 +46,13 @@ class Publisher:
     def hand_over(self, receive: Receive, answer: Answer) -> None:
         """Call `receive` with `answer` as soon as all recorded effects are durable, or with an error."""
         if self.log.is_behind:
-            self.log.when_durable(lambda: _give(receive, self._refusal_after_failure() or answer))
+            self.log.when_durable(partial(self._give_durable, receive, answer))
         else:
             _give(receive, answer)
+
+    def _give_durable(self, receive: Receive, answer: Answer) -> None:
+        """Call `receive` after the wait for the disk: with an error, if the storage failed."""
+        _give(receive, answer if self._failure is None else self._refusal_after_failure())
 
     def hand_over_later(self, receive: Receive, answer: Answer) -> Watch:
         """Do the same on the next turn of the event loop; the caller cannot cancel it."""

@@ -162,9 +162,8 @@ class WaitingReaders:
 
     def wake(self, wake_ups: Iterable[WakeUp]) -> None:
         """Retry the readers of these keys in the order of their arrival. O(1) if no reader waits."""
-        if not len(self._queue):
-            return
-        self._retry(cast("list[WaitingRead]", self._queue.woken(wake_ups)))
+        if self._queue.readers:
+            self._retry(cast("list[WaitingRead]", self._queue.woken(wake_ups)))
 
     def compare_clocks(self) -> None:
         """Retry the readers that wait for a claim if the system clock was set since the last call.

@@ -17,6 +17,7 @@ from tailrace.app.store.reclaim import Reclaimer
 from tailrace.app.store.sealing import BackgroundSealing
 from tailrace.core.command_table import READ_ONLY
 from tailrace.core.commands import Command
+from tailrace.core.effects import Effect
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.keyspace import Keyspace
@@ -45,15 +46,16 @@ class Recorder:
         Raises `StreamError` if the engine rejects the command, and `StoreUnavailable` at a damaged block.
         After an unexpected error of a write, which this raises as it is, the store accepts no writes.
         """
-        self.ran_at_ms = self.clock()
+        self.ran_at_ms = now_ms = self.clock()
         try:
-            outcome = (execute or self.engine.execute)(command, self.ran_at_ms)
+            outcome = execute(command, now_ms) if execute else self.engine.execute(command, now_ms)
         except StreamError:
             raise
         except Exception as error:
             self._stop_after((command,), error)
             raise
-        self._record(outcome)
+        if outcome.effects:
+            self._record(outcome.effects)
         return outcome
 
     def run_together(
@@ -70,7 +72,8 @@ class Recorder:
         except Exception as error:
             self._stop_after(commands, error)
             raise
-        self._record(outcome)
+        if outcome.effects:
+            self._record(outcome.effects)
         return replies, outcome
 
     def replace(self, keyspace: Keyspace) -> None:
@@ -79,13 +82,12 @@ class Recorder:
         self._reclaimer = Reclaimer(keyspace.garbage)
         self._sealing.keyspace = keyspace
 
-    def _record(self, outcome: Outcome) -> None:
-        if outcome.effects:
-            self._publisher.log.record(outcome.effects)
-            if self._reclaimer.garbage.part_count:
-                self._reclaimer.arrange()
-            if self._sealing.keyspace.sealing.waiting:
-                self._sealing.arrange()
+    def _record(self, effects: Sequence[Effect]) -> None:
+        self._publisher.log.record(effects)
+        if self._reclaimer.garbage.part_count:
+            self._reclaimer.arrange()
+        if self._sealing.keyspace.sealing.waiting:
+            self._sealing.arrange()
 
     def _stop_after(self, commands: Sequence[Command], error: Exception) -> None:
         """Stop accepting writes if one of `commands`, which ended midway with `error`, is a write.

@@ -23,8 +23,8 @@ from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import note_commands
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.batches import Batches
-from tailrace.app.store.commit import Log
 from tailrace.app.store.lag_alerts import LagAlerts
+from tailrace.app.store.log import Log
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import Receive, WaitingReaders
@@ -168,8 +168,10 @@ class EngineStore:
     def submit(self, command: Command, receive: Receive) -> Answer:
         """Run one command that does not block, without a task: see the port."""
         answer: Answer
+        admission = self._admission
         try:
-            self._admission.require(command)
+            if admission.refusal is not None or admission.refuses_growth:
+                admission.require(command)
             outcome = self._recorder.run(command)
         except (StreamError, StoreUnavailable) as refusal:
             answer = kept(refusal)

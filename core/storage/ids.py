@@ -30,7 +30,7 @@ def ids_bytes(ids: Sequence[StreamId]) -> bytes:
         return _EMPTY
     if len(ids) == 1:
         # Most effects have one id: this is five times as fast as the way below.
-        return _RUN + 2 * id_bytes(ids[0])
+        return _RUN + 2 * ids[0].to_bytes(ID_BYTES, "big")
     packed = _packed(ids)
     if isinstance(packed, range):
         return _RUN + id_bytes(packed[0]) + id_bytes(packed[-1])

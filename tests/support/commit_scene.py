@@ -100,6 +100,9 @@ class Scene:
 IN_THREAD = 0
 """No mean duration is below this, so the thread writes every row."""
 
+ON_LOOP = 3600 * 10**9
+"""Every mean duration is below this, so the event loop writes every row that it may write."""
+
 
 def play(
     story: Callable[[Scene], Coroutine[Any, Any, None]],
@@ -107,9 +110,11 @@ def play(
     waits: bool = True,
     seq: int = 0,
     mean_ns_max: int = IN_THREAD,
+    place: CommitPlace | None = None,
+    disk: FakeDisk | None = None,
 ) -> Scene:
     async def run() -> Scene:
-        scene = Scene(FakeDisk(), CommitPlace(mean_ns_max) if waits else None, seq)
+        scene = Scene(disk or FakeDisk(), (place or CommitPlace(mean_ns_max)) if waits else None, seq)
         try:
             await asyncio.wait_for(story(scene), WITHIN_S)
         finally:

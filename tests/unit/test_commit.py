@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tailrace.app.store import commit
-from tailrace.app.store.commit import NoLog
+from tailrace.app.store.log import NoLog
 from tests.support.commit_scene import ACTIVE, SEEN, Scene, created, play
 
 

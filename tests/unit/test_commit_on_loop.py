@@ -10,10 +10,7 @@ import pytest
 from tailrace.app.store.commit_place import BYTES_MAX, EFFECTS_MAX
 from tailrace.core.effects import Effect, EntriesAppended
 from tailrace.core.stream_id import make_id
-from tests.support.commit_scene import Scene, created, play
-
-ON_LOOP = 3600 * 10**9
-"""Every mean duration is below this, so the event loop writes every row that it may write."""
+from tests.support.commit_scene import ON_LOOP, Scene, created, play
 
 
 def main_thread() -> str:
