@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -38,6 +39,7 @@ from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
 from tailrace.core.storage.data_files import FILE_NAME
 from tailrace.core.storage.ids import ids_bytes, ids_of
+from tailrace.core.storage.publishing import merging
 from tailrace.core.storage.records import KINDS, decode_effects, encode_effects
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import (
@@ -64,6 +66,8 @@ class Disk:
         self.writing = connect(directory)
         self.reading = connect_for_reading(directory)
         recovered = recover(self.writing, self.reading)
+        # As a start does: finish the checkpoint that a crash interrupted.
+        deque(merging(self.writing), maxlen=0)
         self.engine = Engine(recovered.keyspace)
         self.seq = recovered.seq
         # The next checkpoint also stores what the replayed rows changed.
