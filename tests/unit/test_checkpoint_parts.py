@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Iterator
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import pytest
 from tailrace.core import commands as c
 from tailrace.core.invariants import check
 from tailrace.core.storage import checkpoint, journal, publishing
-from tailrace.core.storage.checkpoint import take, write_blocks
+from tailrace.core.storage.checkpoint import take
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.draft import Snapshot
 from tailrace.core.storage.inspection import copy_whole, inspected
@@ -35,14 +35,6 @@ STREAMS: Final = 12
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "PART_ROWS", 4)
     monkeypatch.setattr(publishing, "FORGOTTEN_ROWS", 7)
-
-
-def begin(disk: Disk) -> Iterator[None]:
-    """Begin a checkpoint, and return the steps that publish it."""
-    snapshot = take(disk.engine.keyspace, disk.seq, disk.changed)
-    disk.changed = set()
-    write_blocks(disk.writing, snapshot.blocks)
-    return publishing.publishing(disk.writing, snapshot)
 
 
 def varied(directory: Path) -> Disk:
@@ -84,7 +76,7 @@ def test_a_crash_after_any_step_leaves_the_state_and_a_start_finishes_the_checkp
         directory = tmp_path / str(step)
         directory.mkdir()
         with closing(varied(directory)) as disk:
-            steps = begin(disk)
+            steps = disk.checkpoint_steps()
             for _ in range(step):
                 if next(steps, steps) is steps:
                     finished = step
@@ -116,12 +108,21 @@ def test_commands_between_the_steps_are_kept_wherever_the_checkpoint_stops(tmp_p
             assert expected in (None, picture(disk.engine.keyspace, now_ms))
             program = Program(1_000 * seed + round_number, disk.engine)
             now_ms = disk.run(program, 60, now_ms)
-            steps = begin(disk)
+            steps = disk.checkpoint_steps()
             for _ in range(program.random.randrange(60)):
                 now_ms = disk.run(program, program.random.randrange(2), now_ms)
                 next(steps, None)
             now_ms = disk.run(program, 5, now_ms)
             expected = picture(disk.engine.keyspace, now_ms)
+
+
+def rows_of_steps(disk: Disk) -> list[int]:
+    """Take a checkpoint; return how many rows each of its transactions changed."""
+    counts = [disk.writing.total_changes]
+    for _ in disk.checkpoint_steps():
+        assert not disk.writing.in_transaction
+        counts.append(disk.writing.total_changes)
+    return [after - before for before, after in pairwise(counts)]
 
 
 def test_no_step_writes_more_rows_than_a_part_however_many_streams_changed(
@@ -133,20 +134,12 @@ def test_no_step_writes_more_rows_than_a_part_however_many_streams_changed(
         for number in range(300):
             disk.write(disk.engine.execute(c.Append(b"%d" % number, [FRAGMENT]), 1000).effects)
             disk.write(disk.engine.execute(c.CreateGroup(b"%d" % number, b"g", 0), 1000).effects)
-        for _ in range(2):
-            changes = [disk.writing.total_changes]
-            for _ in begin(disk):
-                changes.append(disk.writing.total_changes)
-                assert not disk.writing.in_transaction
-            disk.changed = set(disk.engine.keyspace.streams)
-            rows = [after - before for before, after in zip(changes, changes[1:], strict=False)]
-            # The second time, each group's row is deleted before it is written.
-            assert max(rows) <= 2 * 50
-        disk.write(disk.engine.execute(c.DeleteKeys(tuple(disk.changed)), 1000).effects)
-        changes = [disk.writing.total_changes]
-        for _ in begin(disk):
-            changes.append(disk.writing.total_changes)
-        assert max(after - before for before, after in zip(changes, changes[1:], strict=False)) <= 2 * 50
+        assert max(rows_of_steps(disk)) == 50
+        disk.changed = set(disk.engine.keyspace.streams)
+        # The rows of groups are deleted before they are written.
+        assert max(rows_of_steps(disk)) <= 2 * 50
+        disk.write(disk.engine.execute(c.DeleteKeys(tuple(disk.engine.keyspace.streams)), 1000).effects)
+        assert max(rows_of_steps(disk)) <= 2 * 50
         assert disk.writing.execute("SELECT count(*) FROM groups").fetchone() == (0,)
 
 
@@ -156,10 +149,7 @@ def test_the_blocks_of_a_deleted_stream_are_removed_a_part_at_a_time(tmp_path: P
             disk.write(disk.engine.execute(line, 1000).effects)
         disk.checkpoint()
         disk.write(disk.engine.execute(c.DeleteKeys((b"s",)), 1000).effects)
-        changes = [disk.writing.total_changes]
-        for _ in begin(disk):
-            changes.append(disk.writing.total_changes)
-        assert max(after - before for before, after in zip(changes, changes[1:], strict=False)) <= 2 * 4
+        assert max(rows_of_steps(disk)) <= 2 * 4
         for table in ("streams", "blocks", "payloads"):
             assert disk.writing.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # noqa: S608
 
@@ -172,7 +162,7 @@ def test_a_part_ends_where_its_bytes_suffice(tmp_path: Path, monkeypatch: pytest
         for number in range(20):
             disk.write(disk.engine.execute(c.Append(b"%d" % number, [FRAGMENT * 20]), 1000).effects)
         expected = picture(disk.engine.keyspace, LATER_MS)
-        steps = begin(disk)
+        steps = disk.checkpoint_steps()
         next(steps)
         assert _parts(disk.writing) == 0
         deque(steps, maxlen=0)
@@ -186,7 +176,7 @@ def half_merged(directory: Path) -> Disk:
     """A directory whose checkpoint is in effect and merged in part, with commits after it."""
     directory.mkdir()
     disk = varied(directory)
-    steps = begin(disk)
+    steps = disk.checkpoint_steps()
     while not _parts(disk.writing):
         next(steps)
     for _ in range(3):
@@ -250,8 +240,9 @@ def test_a_part_that_is_missing_or_of_another_checkpoint_is_damage(tmp_path: Pat
 def test_parts_that_never_came_into_effect_are_ignored_and_deleted(tmp_path: Path) -> None:
     with closing(varied(tmp_path)) as disk:
         expected = picture(disk.engine.keyspace, LATER_MS)
-        next(begin(disk))
-        assert disk.writing.execute("SELECT count(*) FROM journal WHERE seq < 0").fetchone() == (1,)
+        steps = disk.checkpoint_steps()
+        while disk.writing.execute("SELECT count(*) FROM journal WHERE seq < 0").fetchone() == (0,):
+            next(steps)
         size = journal.size_bytes(disk.writing)
     with closing(Disk(tmp_path)) as disk:
         assert picture(disk.engine.keyspace, LATER_MS) == expected
