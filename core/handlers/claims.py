@@ -196,10 +196,10 @@ def _examine(
     is_live = batch.stream.log.live_among(ids).__contains__
     counts: list[int | None] = []
     for run, some in pending.by_run(ids):
-        if run is not None:
+        if run is not None and run.is_uniform:
             counts += [_auto_count(run, some[0], command, now_ms)] * len(some)
         else:
-            units = map(pending.scattered.__getitem__, some)
+            units = pending.units_at(some)
             counts += [
                 _auto_count(unit, value, command, now_ms) for unit, value in zip(units, some, strict=True)
             ]

@@ -20,7 +20,7 @@ from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.pending.units import Bunch, Unit
 from tailrace.core.stream_id import StreamId
 
 IdleEntry: TypeAlias = tuple[StreamId, Unit]
@@ -105,7 +105,7 @@ class IdleRange:
                 )
             yield from found
 
-    def _are_idle(self, units: list[Single | Bunch]) -> list[bool]:
+    def _are_idle(self, units: list[Unit]) -> list[bool]:
         """As `_is_idle`, for each of `units`."""
         latest_ms = self._now_ms - self._command.min_idle_ms
         return [unit.consumer is None or unit.delivered_at_ms <= latest_ms for unit in units]
@@ -113,8 +113,8 @@ class IdleRange:
     def _idle_among(self, ids: list[StreamId]) -> Iterator[Iterator[IdleEntry]]:
         """The idle ones of `ids`, which are all pending ids between the first and the last of them."""
         for run, some in self._pending.by_run(ids, self._consumer):
-            if run is None:
-                units = list(map(self._pending.scattered.__getitem__, some))
+            if run is None or not run.is_uniform:
+                units = self._pending.units_at(some)
                 yield compress(zip(some, units, strict=True), self._are_idle(units))
             elif self._is_idle(run):
                 yield zip(some, repeat(run))

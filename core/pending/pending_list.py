@@ -19,18 +19,26 @@ command does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from operator import eq
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.stretches import may_begin_stretch, stretch_length
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
+
+PACK_LENGTH: Final = 1024
+"""The entries of a strip. Packing them takes about a millisecond, and a removal of many entries takes a few
+microseconds for each strip."""
+
+PACK_LENGTH_MIN: Final = 32
+"""Fewer singles stay as they are: a strip takes about as much memory as two of them."""
 
 _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
@@ -42,7 +50,25 @@ class PendingEntriesList(BulkRemoval):
     Only `core.apply`, and `Group.copy` and `core.storage` through `restore`, call the methods that change it.
     """
 
-    __slots__ = ()
+    __slots__ = ("_unpacked_count",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Entries that were added as singles since the last attempt to pack some.
+        self._unpacked_count = 0
+
+    def restore(self, units: Iterable[Unit]) -> None:
+        """Fill the empty list with `units`, which are in order of delivery. O(log n) a unit."""
+        for unit in units:
+            if isinstance(unit, Run):
+                self._add_run(unit)
+            elif isinstance(unit, Bunch):
+                self._add_bunch(unit)
+            else:
+                assert isinstance(unit, Single)
+                self._add_single(unit)
+        if len(self.scattered) >= PACK_LENGTH_MIN:
+            self._pack_from(self.order.head)
 
     def deliver(self, ids: Sequence[StreamId], consumer: Consumer, at_ms: int) -> None:
         """Make `ids`, which rise, pending for `consumer` with a delivery count of 1. Ids that are pending
@@ -53,8 +79,51 @@ class PendingEntriesList(BulkRemoval):
         overlaps = ids[0] <= self._highest_id and self._clear_for(ids)
         if overlaps or len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             self._add_scattered(ids, consumer, at_ms, [1] * len(ids))
+            self._pack_after(len(ids))
         else:
             self._add_run(Run(pack_ids(ids), consumer, at_ms, 1))
+
+    # --- packing singles -----------------------------------------------------------------------
+
+    def _pack_after(self, count: int) -> None:
+        """Pack singles near the end of the order of delivery, once in `PACK_LENGTH` of them. `count`: how
+        many were added. O(1) amortised."""
+        self._unpacked_count += count
+        if self._unpacked_count < PACK_LENGTH:
+            return
+        self._unpacked_count = 0
+        unit = self.order.tail
+        for _ in range(PACK_LENGTH):
+            if unit is None or unit.prev is None:
+                break
+            unit = unit.prev
+        self._pack_from(unit)
+
+    def _pack_from(self, unit: Unit | None) -> None:
+        """Pack singles that follow each other in order of delivery and of ids, from `unit` on. O(units)."""
+        some: list[Single] = []
+        while unit is not None:
+            following = unit.next
+            fits = isinstance(unit, Single) and unit.consumer is not None and unit.deliveries == 1
+            single = cast("Single", unit)
+            if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
+                self._pack(some)
+                some = []
+            if fits:
+                some.append(single)
+            unit = following
+        self._pack(some)
+
+    def _pack(self, singles: Sequence[Single]) -> None:
+        """Replace `singles` by a strip, unless they are few or among the ids of a run. O(m)."""
+        if len(singles) < PACK_LENGTH_MIN or self._runs_between(singles[0].id, singles[-1].id):
+            return
+        strip = Strip.of(singles)
+        if strip is not None:
+            before = singles[0].prev
+            self._remove_scattered(strip.ids)
+            self._index_run(strip)
+            self.order.insert(before, strip)
 
     def _clear_for(self, ids: Sequence[StreamId]) -> bool:
         """Remove `ids` if they are pending; return whether a run of other entries still overlaps their
@@ -108,6 +177,8 @@ class PendingEntriesList(BulkRemoval):
         if found is None:
             return None
         run, position = found
+        if not run.is_uniform:
+            return None
         length = stretch_length(run, position, ids, deliveries, start)
         return (run, position, length) if length >= RUN_OR_BUNCH_LENGTH_MIN else None
 
@@ -146,7 +217,7 @@ class PendingEntriesList(BulkRemoval):
             self._remove_from_owner((value,), unit.consumer)
             self._add_to_owner((value,), unit, consumer)
         unit.consumer, unit.delivered_at_ms, unit.deliveries = consumer, at_ms, deliveries
-        self.order.add(unit)
+        self._enlist(unit)
 
     def _whole_bunch(self, ids: Sequence[StreamId]) -> Bunch | None:
         """Return the bunch whose members are `ids`, all and in this order; None if there is none. O(m) in
@@ -166,7 +237,7 @@ class PendingEntriesList(BulkRemoval):
             self._add_to_owner(ids, bunch, consumer)
         bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
         bunch.members.update(zip(ids, deliveries, strict=True))
-        self.order.add(bunch)
+        self._enlist(bunch)
 
     # --- all entries of a consumer -------------------------------------------------------------
 
@@ -174,8 +245,12 @@ class PendingEntriesList(BulkRemoval):
         """Make `new_consumer` the owner of all entries of `consumer`. Times, counts and order do not change.
         O(runs log runs), and O(scattered entries) in C."""
         for key in consumer.runs:
-            self.runs[key].consumer = new_consumer
-        new_consumer.runs.update(consumer.runs)
+            run = self.runs[key]
+            if isinstance(run, Strip):
+                run.replace_owner(consumer, new_consumer)
+            else:
+                run.consumer = new_consumer
+        new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
         moved = consumer.take_pending()
         deque(map(_set_consumer, moved.scattered.values(), repeat(new_consumer)), maxlen=0)
         new_consumer.scattered.update(moved.scattered)

@@ -15,12 +15,13 @@ live entry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy as shallow_copy
 from itertools import compress
 from operator import not_
 from typing import Final
 
 from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, pack_ids, position_of
-from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.consumer import Consumer, IdRun
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream_id import StreamId
 
@@ -32,6 +33,8 @@ class Run(Unit):
     """Some entries of one delivery. A position is an index into `ids`; n: the length of `ids`."""
 
     __slots__ = ("_removed", "deliveries", "high", "ids", "key", "live", "low")
+
+    is_uniform = True  # All entries share owner and time: not so in a strip.
 
     def __init__(self, ids: IdSequence, consumer: Consumer, delivered_at_ms: int, deliveries: int) -> None:
         """Make a run of all of `ids`, which rise; at least one."""
@@ -184,10 +187,10 @@ class Run(Unit):
     def split(self, position: int) -> Run:
         """Split the window before `position`: self keeps the lower part, the upper part is returned. Both
         parts must have live entries. O(shorter part), and O(n) once per delivery."""
-        upper = Run(self.ids, self._owner, self.delivered_at_ms, self.deliveries)
-        upper.key = self.ids[position]
         # Both parts mark removals in one array, since their windows do not overlap.
-        upper._removed = self._removed_bytes()
+        self._removed_bytes()
+        upper: Run = shallow_copy(self)
+        upper.key = self.ids[position]
         upper.low, upper.high = position, self.high
         upper.live = self._live_from(position)
         self.high = position
@@ -195,6 +198,18 @@ class Run(Unit):
         self._shrink()
         upper._shrink()
         return upper
+
+    def owners(self) -> dict[Consumer, int]:
+        """Return how many live entries each owner has. O(1)."""
+        return {self._owner: self.live}
+
+    def index_for(self, _consumer: Consumer) -> IdRun:
+        """Return what the owner's index has of this run."""
+        return self
+
+    def entry_at(self, _position: int) -> Unit:
+        """Return the unit that describes a live entry."""
+        return self
 
     def _live_from(self, position: int) -> int:
         if self.live == self.high - self.low:
