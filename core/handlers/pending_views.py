@@ -29,6 +29,7 @@ _ROW_BYTES: Final = 2 * ITEM_BYTES
 """The greatest size of a row in a reply, without the name of its consumer."""
 
 _name_of: Final = attrgetter("consumer")
+_owner_name_of: Final = attrgetter("name")
 
 UNOWNED_IDLE_MS = -1
 """The idle time in milliseconds that replies show for an unowned entry."""
@@ -145,9 +146,9 @@ class PendingRows:
     def _of_run(self, run: Run, ids: Sequence[StreamId]) -> Iterable[PendingEntry]:
         if isinstance(run, Strip):
             owners, times = run.columns(ids)
-            names = [owner.name for owner in owners]
-            idles = [idle_since(at_ms, self._now_ms) for at_ms in times]
-            return map(PendingEntry, ids, names, idles, times, repeat(1))
+            idle_of = {at_ms: idle_since(at_ms, self._now_ms) for at_ms in set(times)}
+            idles = map(idle_of.__getitem__, times)
+            return map(PendingEntry, ids, map(_owner_name_of, owners), idles, times, repeat(1))
         assert run.consumer is not None, "a run always has an owner"
         at_ms = run.delivered_at_ms
         idle_ms = idle_since(at_ms, self._now_ms)

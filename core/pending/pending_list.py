@@ -19,56 +19,31 @@ command does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import repeat
 from operator import eq
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from tailrace.core.log.id_sequence import pack_ids
-from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.packing import Packing
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.stretches import may_begin_stretch, stretch_length
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
-PACK_LENGTH: Final = 1024
-"""The entries of a strip. Packing them takes about a millisecond, and a removal of many entries takes a few
-microseconds for each strip."""
-
-PACK_LENGTH_MIN: Final = 32
-"""Fewer singles stay as they are: a strip takes about as much memory as two of them."""
-
 _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
 
 
-class PendingEntriesList(BulkRemoval):
+class PendingEntriesList(Packing):
     """The pending entries of one group. n: pending entries, m: entries of one call.
 
     Only `core.apply`, and `Group.copy` and `core.storage` through `restore`, call the methods that change it.
     """
 
-    __slots__ = ("_unpacked_count",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        # Entries that were added as singles since the last attempt to pack some.
-        self._unpacked_count = 0
-
-    def restore(self, units: Iterable[Unit]) -> None:
-        """Fill the empty list with `units`, which are in order of delivery. O(log n) a unit."""
-        for unit in units:
-            if isinstance(unit, Run):
-                self._add_run(unit)
-            elif isinstance(unit, Bunch):
-                self._add_bunch(unit)
-            else:
-                assert isinstance(unit, Single)
-                self._add_single(unit)
-        if len(self.scattered) >= PACK_LENGTH_MIN:
-            self._pack_from(self.order.head)
+    __slots__ = ()
 
     def deliver(self, ids: Sequence[StreamId], consumer: Consumer, at_ms: int) -> None:
         """Make `ids`, which rise, pending for `consumer` with a delivery count of 1. Ids that are pending
@@ -82,48 +57,6 @@ class PendingEntriesList(BulkRemoval):
             self._pack_after(len(ids))
         else:
             self._add_run(Run(pack_ids(ids), consumer, at_ms, 1))
-
-    # --- packing singles -----------------------------------------------------------------------
-
-    def _pack_after(self, count: int) -> None:
-        """Pack singles near the end of the order of delivery, once in `PACK_LENGTH` of them. `count`: how
-        many were added. O(1) amortised."""
-        self._unpacked_count += count
-        if self._unpacked_count < PACK_LENGTH:
-            return
-        self._unpacked_count = 0
-        unit = self.order.tail
-        for _ in range(PACK_LENGTH):
-            if unit is None or unit.prev is None:
-                break
-            unit = unit.prev
-        self._pack_from(unit)
-
-    def _pack_from(self, unit: Unit | None) -> None:
-        """Pack singles that follow each other in order of delivery and of ids, from `unit` on. O(units)."""
-        some: list[Single] = []
-        while unit is not None:
-            following = unit.next
-            fits = isinstance(unit, Single) and unit.consumer is not None and unit.deliveries == 1
-            single = cast("Single", unit)
-            if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
-                self._pack(some)
-                some = []
-            if fits:
-                some.append(single)
-            unit = following
-        self._pack(some)
-
-    def _pack(self, singles: Sequence[Single]) -> None:
-        """Replace `singles` by a strip, unless they are few or among the ids of a run. O(m)."""
-        if len(singles) < PACK_LENGTH_MIN or self._runs_between(singles[0].id, singles[-1].id):
-            return
-        strip = Strip.of(singles)
-        if strip is not None:
-            before = singles[0].prev
-            self._remove_scattered(strip.ids)
-            self._index_run(strip)
-            self.order.insert(before, strip)
 
     def _clear_for(self, ids: Sequence[StreamId]) -> bool:
         """Remove `ids` if they are pending; return whether a run of other entries still overlaps their
@@ -157,30 +90,28 @@ class PendingEntriesList(BulkRemoval):
             return
         done = start = 0
         while len(ids) - start >= RUN_OR_BUNCH_LENGTH_MIN:
-            stretch = self._stretch_at(ids, deliveries, start) if may_begin_stretch(ids, start) else None
-            if stretch is None:
+            found = self._find_stretch(ids, start) if may_begin_stretch(ids, start) else None
+            if found is None:
+                start += 1
+                continue
+            run, position = found
+            if isinstance(run, Strip):
+                # Its entries leave it one by one, as the others do.
+                start = _rising_until(ids, start, run.last_id)
+                continue
+            length = stretch_length(run, position, ids, deliveries, start)
+            if length < RUN_OR_BUNCH_LENGTH_MIN:
                 start += 1
                 continue
             self._assign(ids[done:start], consumer, at_ms, deliveries[done:start])
-            run, position, length = stretch
             self._move_run(self._cut_out(run, position, length), consumer, at_ms, deliveries[start])
             start += length
             done = start
         self._assign(ids[done:], consumer, at_ms, deliveries[done:])
 
-    def _stretch_at(
-        self, ids: Sequence[StreamId], deliveries: Sequence[int], start: int
-    ) -> tuple[Run, int, int] | None:
-        """Return run, position and length of the stretch that ``ids[start:]`` begins with; None if it is too
-        short to be a run."""
-        found = None if ids[start] in self.scattered else self._find_in_runs(ids[start])
-        if found is None:
-            return None
-        run, position = found
-        if not run.is_uniform:
-            return None
-        length = stretch_length(run, position, ids, deliveries, start)
-        return (run, position, length) if length >= RUN_OR_BUNCH_LENGTH_MIN else None
+    def _find_stretch(self, ids: Sequence[StreamId], start: int) -> tuple[Run, int] | None:
+        """Return run and position of ``ids[start]``, None if it is in no run."""
+        return None if ids[start] in self.scattered else self._find_in_runs(ids[start])
 
     def nack(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
         """Remove the owner of `ids`, which are distinct, in this order. Ids that were not pending become
@@ -256,3 +187,11 @@ class PendingEntriesList(BulkRemoval):
         new_consumer.scattered.update(moved.scattered)
         new_consumer.scattered_ids.note(moved.scattered)
         new_consumer.pending_count += moved.pending_count
+
+
+def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:
+    """Return the index after the last of the ids that rise from ``ids[start]`` up to `last`. O(result)."""
+    end = start + 1
+    while end < len(ids) and ids[end - 1] < ids[end] <= last:
+        end += 1
+    return end

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy as shallow_copy
 from itertools import compress
 from operator import not_
-from typing import Final
+from typing import Final, cast
 
 from tailrace.core.log.id_sequence import IdSequence, pack_ids
 from tailrace.core.pending.consumer import Consumer
@@ -84,10 +84,6 @@ class Strip(Run):
         assert owner is not None, "a live entry has an owner"
         return owner
 
-    def time_at(self, position: int) -> int:
-        """Return when the entry at `position` was delivered. O(1)."""
-        return self._times[position]
-
     @property
     def first_at_ms(self) -> int:
         """The time of the first live entry. O(1)."""
@@ -106,7 +102,8 @@ class Strip(Run):
         """Return the owners and the times of `ids`, which rise and are all live here. O(m), O(m log n) if
         they are few."""
         positions = self.positions_of(ids)
-        return [self.owner_at(at) for at in positions], [self._times[at] for at in positions]
+        owners = map(self._owners.__getitem__, map(self._numbers.__getitem__, positions))
+        return cast("list[Consumer]", list(owners)), list(map(self._times.__getitem__, positions))
 
     def index_for(self, consumer: Consumer) -> Share:
         """Return what the index of `consumer` has of this strip."""
@@ -141,12 +138,16 @@ class Strip(Run):
 
     def entry_at(self, position: int) -> StripEntry:
         """Return the live entry at `position`. O(1)."""
-        return StripEntry(self, position)
+        place = self.ids[position], self.owner_at(position), self._times[position]
+        return StripEntry(self, position, *place)
 
     def entries(self) -> Iterator[StripEntry]:
         """Return the live entries in order of delivery. The caller may remove the entry yielded last."""
-        removed = self._removed_bytes()
-        return (StripEntry(self, at) for at in range(self.low, self.high) if not removed[at])
+        low, high, removed, owners = self.low, self.high, self._removed_bytes(), self._owners
+        columns = self.ids[low:high], self._numbers[low:high], self._times[low:high]
+        for at, value, number, at_ms in zip(range(low, high), *columns, strict=True):
+            if not removed[at]:
+                yield StripEntry(self, at, value, owners[number], at_ms)
 
     def live_ids_of(self, consumer: Consumer, start: StreamId) -> Iterator[StreamId]:
         """Return the live ids of `consumer` at or after `start`, rising. O(n) in C."""
@@ -185,7 +186,9 @@ class StripEntry(Single):
 
     __slots__ = ("position", "strip")
 
-    def __init__(self, strip: Strip, position: int) -> None:
-        super().__init__(strip.ids[position], strip.owner_at(position), strip.time_at(position), 1)
+    def __init__(
+        self, strip: Strip, position: int, value: StreamId, consumer: Consumer | None, delivered_at_ms: int
+    ) -> None:
+        super().__init__(value, consumer, delivered_at_ms, 1)
         self.strip = strip
         self.position = position

@@ -13,7 +13,7 @@ import pytest
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
-from tailrace.core.pending.pending_list import PACK_LENGTH
+from tailrace.core.pending.packing import PACK_LENGTH
 from tests.unit.test_many_ids import calls_of, command
 from tests.unit.test_trim_work import filled, stream_of
 

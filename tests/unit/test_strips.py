@@ -12,7 +12,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.pending import pending_list
+from tailrace.core.pending import packing as packing_module
 from tailrace.core.pending.strip import Strip
 from tailrace.core.storage.state import decode_group, encode_group
 from tests.support.engine_calls import FRAGMENT
@@ -54,8 +54,8 @@ def strips_of(keyspace: Keyspace) -> list[Strip]:
 @pytest.fixture
 def packing(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
     def set_lengths(length: int, least: int) -> None:
-        monkeypatch.setattr(pending_list, "PACK_LENGTH", length)
-        monkeypatch.setattr(pending_list, "PACK_LENGTH_MIN", least)
+        monkeypatch.setattr(packing_module, "PACK_LENGTH", length)
+        monkeypatch.setattr(packing_module, "PACK_LENGTH_MIN", least)
 
     return set_lengths
 
