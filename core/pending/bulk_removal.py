@@ -129,7 +129,7 @@ class BulkRemoval(UnitTable):
         not needed any more, and the owners of all units that lost entries."""
         emptied: list[Unit] = []
         owners: set[Consumer | None] = set()
-        for unit in self.order:
+        for unit in self.order.units():
             if isinstance(unit, Single):
                 if first <= unit.id <= last:
                     emptied.append(unit)

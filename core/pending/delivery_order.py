@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator
 from typing import Final, cast
 
 from tailrace.core.pending.sorted_view import SortedView
-from tailrace.core.pending.strip import Strip, StripEntry
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 
 UNOWNED_TIME: Final = -1
@@ -49,25 +49,19 @@ class DeliveryOrder:
     def __iter__(self) -> Iterator[Unit]:
         """Iterate from the head, over the entries of strips one by one. The caller may remove what was
         yielded last, and nothing else."""
-        return _opened(self.units())
+        return opened(self.units())
 
     def units(self) -> Iterator[Unit]:
         """Iterate from the head, over strips as they are."""
         return _units_from(self.head)
 
     def not_passed(self) -> Iterator[Unit]:
-        """Iterate from the unit after `passed`, as `__iter__` does."""
-        return _opened(_units_from(self.head if self.passed is None else self.passed.next))
+        """Iterate from the unit after `passed`, as `units` does."""
+        return _units_from(self.head if self.passed is None else self.passed.next)
 
     def pass_over(self, unit: Unit) -> None:
-        """Remember that no unit up to and with `unit` has a live entry. A strip is passed over as a whole,
-        with its last entry. O(1)."""
-        if not isinstance(unit, StripEntry):
-            self.passed = unit
-        elif unit.position == unit.strip.high - 1:
-            self.passed = unit.strip
-        elif unit.strip.prev is not None:
-            self.passed = unit.strip.prev
+        """Remember that no unit up to and with `unit` has a live entry. O(1)."""
+        self.passed = unit
 
     def look_again(self) -> None:
         """Forget `passed`: ids that were deleted may be used again. O(1)."""
@@ -206,7 +200,7 @@ class DeliveryOrder:
         return self._times.up_to(time)
 
 
-def _opened(units: Iterator[Unit]) -> Iterator[Unit]:
+def opened(units: Iterator[Unit]) -> Iterator[Unit]:
     """Yield `units`, and the entries of strips in place of these."""
     for unit in units:
         if isinstance(unit, Strip):

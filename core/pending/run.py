@@ -162,7 +162,7 @@ class Run(Unit):
         return flags.to_bytes(self.high - self.low, "little")
 
     def set_flags(self, flags: bytes) -> None:
-        """Replace the removals by `flags`, the result of `flags_with`; an entry must stay. O(n) in C."""
+        """Replace the removals by `flags`, as of `flags_with`; an entry must stay. O(n) in C."""
         self._removed_bytes()[self.low : self.high] = flags
         self.live = flags.count(0)
         self._shrink()
@@ -204,8 +204,6 @@ class Run(Unit):
     def _owner(self) -> Consumer:
         assert self.consumer is not None, "a run always has an owner"
         return self.consumer
-
-    # --- what is different for a strip ---------------------------------------------------------
 
     def owners(self) -> dict[Consumer, int]:
         """Return how many live entries each owner has. O(1)."""

@@ -138,16 +138,17 @@ class Strip(Run):
 
     def entry_at(self, position: int) -> StripEntry:
         """Return the live entry at `position`. O(1)."""
-        place = self.ids[position], self.owner_at(position), self._times[position]
-        return StripEntry(self, position, *place)
+        return StripEntry(self.ids[position], self.owner_at(position), self._times[position], 1)
 
-    def entries(self) -> Iterator[StripEntry]:
-        """Return the live entries in order of delivery. The caller may remove the entry yielded last."""
-        low, high, removed, owners = self.low, self.high, self._removed_bytes(), self._owners
+    def entries(self, start: StreamId = 0) -> Iterator[StripEntry]:
+        """Return the live entries at or after `start`, in order of delivery. The caller may remove the entry
+        yielded last. O(log n + m)."""
+        low, high = self.between(start, self.last_id)
+        removed, owners = self._removed_bytes(), self._owners
         columns = self.ids[low:high], self._numbers[low:high], self._times[low:high]
         for at, value, number, at_ms in zip(range(low, high), *columns, strict=True):
             if not removed[at]:
-                yield StripEntry(self, at, value, owners[number], at_ms)
+                yield StripEntry(value, owners[number], at_ms, 1)
 
     def live_ids_of(self, consumer: Consumer, start: StreamId) -> Iterator[StreamId]:
         """Return the live ids of `consumer` at or after `start`, rising. O(n) in C."""
@@ -184,11 +185,4 @@ class Share:
 class StripEntry(Single):
     """One entry of a strip, as a unit to look at. It is made for each look, and changing it has no effect."""
 
-    __slots__ = ("position", "strip")
-
-    def __init__(
-        self, strip: Strip, position: int, value: StreamId, consumer: Consumer | None, delivered_at_ms: int
-    ) -> None:
-        super().__init__(value, consumer, delivered_at_ms, 1)
-        self.strip = strip
-        self.position = position
+    __slots__ = ()
