@@ -14,6 +14,7 @@ from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.stream_id import StreamId
 
 PACK_LENGTH: Final = 1024
 """The entries of a strip. Packing them takes about a millisecond, and a removal of many entries takes a few
@@ -77,7 +78,7 @@ class Packing(BulkRemoval):
 
     def _pack(self, singles: Sequence[Single]) -> None:
         """Replace `singles` by a strip, unless they are few or among the ids of a run. O(m)."""
-        if len(singles) < PACK_LENGTH_MIN or self._runs_between(singles[0].id, singles[-1].id):
+        if len(singles) < PACK_LENGTH_MIN or self._meets_run(singles[0].id, singles[-1].id):
             return
         strip = Strip.of(singles)
         if strip is not None:
@@ -85,3 +86,8 @@ class Packing(BulkRemoval):
             self._remove_scattered(strip.ids)
             self._index_run(strip)
             self.order.insert(before, strip)
+
+    def _meets_run(self, first: StreamId, last: StreamId) -> bool:
+        """Whether a run has, or once had, an id from `first` to `last`. O(log runs)."""
+        index = self.runs.bisect_right(last) - 1
+        return index >= 0 and self.runs.peekitem(index)[1].last_id >= first

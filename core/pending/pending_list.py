@@ -62,8 +62,7 @@ class PendingEntriesList(Packing):
         """Remove `ids` if they are pending; return whether a run of other entries still overlaps their
         span."""
         self.remove_present(ids)
-        index = self.runs.bisect_right(ids[-1]) - 1
-        return index >= 0 and self.runs.peekitem(index)[1].last_id >= ids[0]
+        return self._meets_run(ids[0], ids[-1])
 
     def _add_scattered(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]

@@ -252,6 +252,19 @@ def test_idle_entries_of_strips_are_found_in_the_order_of_ids_where_many_are_idl
         monkeypatch.undo()
 
 
+def test_entries_that_were_acknowledged_and_are_read_again_get_no_place_in_the_same_strip(
+    packing: Callable[[int, int], None],
+) -> None:
+    engine = packed_engine(packing, 4)
+    engine.execute(c.Acknowledge(b"s", b"g", (1 << 64, 2 << 64)), 1_000)
+    engine.execute(c.SetGroupPosition(b"s", b"g", 0), 1_000)
+    packing(2, 2)
+    for _ in range(2):
+        engine.execute(read_one(b"c0"), 1_001)
+        check(engine.keyspace)
+    assert order_of(engine) == [3, 4, 1, 2]
+
+
 def test_deleted_entries_of_a_strip_are_passed_over_as_a_whole(packing: Callable[[int, int], None]) -> None:
     engine = packed_engine(packing, 40)
     engine.execute(c.Append(b"s", [FRAGMENT]), 1_000)
