@@ -21,6 +21,7 @@ from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Bunch
 from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream
@@ -174,6 +175,8 @@ def _units(pending: PendingEntriesList) -> Iterator[int]:
     while unit is not None:
         following = unit.next
         unit.prev = unit.next = unit.consumer = None
+        if isinstance(unit, Strip):
+            unit.forget_owners()
         freed += len(unit.members) if isinstance(unit, Bunch) else 1
         unit = following
         if freed >= _STEP:

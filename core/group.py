@@ -10,6 +10,8 @@ from sortedcontainers import SortedDict
 from tailrace.core.group_settings import GroupSettings
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.strip import Strip
+from tailrace.core.pending.units import Unit
 from tailrace.core.stream_id import StreamId
 
 
@@ -84,9 +86,11 @@ class Group:
         for consumer in self.consumers.values():
             copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
             copied.active_at_ms = consumer.active_at_ms
-        twin.pending.restore(unit.copy(self._twin_of(unit.consumer, twin)) for unit in self.pending.order)
+        twin.pending.restore(_copied(unit, twin.consumers) for unit in self.pending.order.units())
         return twin
 
-    @staticmethod
-    def _twin_of(consumer: Consumer | None, twin: Group) -> Consumer | None:
-        return None if consumer is None else twin.consumers[consumer.name]
+
+def _copied(unit: Unit, twins: SortedDict[bytes, Consumer]) -> Unit:
+    if isinstance(unit, Strip):
+        return unit.copy_among(twins)
+    return unit.copy(None if unit.consumer is None else twins[unit.consumer.name])

@@ -8,6 +8,7 @@ module never changes anything.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
@@ -18,6 +19,7 @@ from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.run import Run
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.scan_order import scan_position
 from tailrace.core.stream import Stream
@@ -59,9 +61,10 @@ def check_stream(stream: Stream) -> None:
 
 def _check_passed(stream: Stream, order: DeliveryOrder) -> None:
     """Check that no unit up to the one that was passed over has a live entry."""
-    left = set(map(id, order.not_passed()))
-    passed = [unit for unit in order if id(unit) not in left]
-    assert order.passed is (passed[-1] if passed else None), "the passed unit is not in the order"
+    passed: list[Unit] = []
+    if order.passed is not None:
+        passed = [*takewhile(lambda unit: unit is not order.passed, order.units()), order.passed]
+        assert list(order.units())[: len(passed)] == passed, "the passed unit is not in the order"
     live = stream.log.live_among(value for unit in passed for value in unit.live_ids())
     assert not live, "a live entry was passed over"
 
@@ -125,7 +128,11 @@ def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
         _check_run(key, run)
         assert previous < run.first_id, "runs overlap"
         previous = run.last_id
-        owners.update(dict.fromkeys(run.live_ids(), run.consumer))
+        if isinstance(run, Strip):
+            _check_strip(run)
+            owners.update((entry.id, entry.consumer) for entry in run.entries())
+        else:
+            owners.update(dict.fromkeys(run.live_ids(), run.consumer))
     for value, unit in pending.scattered.items():
         assert value in list(unit.live_ids()), "an entry is filed under a unit that does not have it"
         assert value not in owners, "an entry is pending twice"
@@ -151,6 +158,13 @@ def _check_run(key: int, run: Run) -> None:
     assert run.consumer is not None, "a run has no owner"
 
 
+def _check_strip(strip: Strip) -> None:
+    times = [entry.delivered_at_ms for entry in strip.entries()]
+    assert times == sorted(times), "the times of a strip fall"
+    assert times[-1] <= strip.delivered_at_ms, "a strip is filed under a time before its last entry"
+    assert all(strip.key in owner.runs for owner in strip.owners()), "an owner's index lacks a strip"
+
+
 def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
     assert consumer.scattered.keys() <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
@@ -160,7 +174,7 @@ def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
 def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
     """Check that all units are linked once and both ways, unowned first, then by time, and the index of
     times."""
-    listed = list(order)
+    listed = list(order.units())
     assert sorted(map(id, listed)) == sorted(map(id, units)), "the order lacks or repeats a unit"
     times = [-1 if unit.consumer is None else unit.delivered_at_ms for unit in listed]
     assert times == sorted(times), "the order of delivery is broken"

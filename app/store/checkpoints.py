@@ -21,6 +21,7 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint
 from tailrace.core.storage.draft import BlockRow, Draft, Snapshot
 from tailrace.core.storage.encoding import Incomplete, StreamRows, passage_of, rows_of, stream_rows
+from tailrace.core.storage.publishing import publishing
 
 KEYS_PER_TURN: Final = 500
 """The streams that one turn of the event loop gathers: about a millisecond."""
@@ -33,6 +34,9 @@ TURNS_MAX: Final = 200
 
 PARTS_ENCODED_HERE_MAX: Final = 20_000
 """More parts are encoded by a copy of the process: encoding this many takes 20 to 40 ms."""
+
+_END: Final = object()
+"""The result of a step after the last one."""
 
 _logger: Final = logging.getLogger("tailrace.storage")
 
@@ -162,8 +166,7 @@ class Checkpoints:
         """Write the next portion of blocks, or publish the snapshot. Commits can run between two portions."""
         portion = next(portions, None)
         if portion is None:
-            job = partial(checkpoint.publish, self._writing, snapshot)
-            self._thread.submit(job, partial(self._finish, snapshot))
+            self._publish(snapshot, publishing(self._writing, snapshot))
             return
 
         def go_on(error: Exception | None) -> None:
@@ -174,10 +177,25 @@ class Checkpoints:
 
         self._thread.submit(partial(checkpoint.write_blocks, self._writing, portion), go_on)
 
-    def _finish(self, snapshot: Snapshot, error: Exception | None) -> None:
-        if error is not None:
-            self._end(error)
-            return
+    def _publish(self, snapshot: Snapshot, steps: Iterator[None]) -> None:
+        """Publish the snapshot in short transactions. Commits can run between two of them."""
+        is_more = True
+
+        def job() -> None:
+            nonlocal is_more
+            is_more = next(steps, _END) is not _END
+
+        def go_on(error: Exception | None) -> None:
+            if error is not None:
+                self._end(error)
+            elif is_more:
+                self._publish(snapshot, steps)
+            else:
+                self._finish(snapshot)
+
+        self._thread.submit(job, go_on)
+
+    def _finish(self, snapshot: Snapshot) -> None:
         self._draft = Draft()
         checkpoint.release(self._reading, snapshot)
         self._figures.checkpoints += 1

@@ -11,6 +11,7 @@ import errno
 import logging
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,7 @@ from tailrace.core.storage import journal
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.data_files import note_boot
 from tailrace.core.storage.identity import kept_identity
+from tailrace.core.storage.publishing import merging
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import (
     DirectoryLock,
@@ -67,6 +69,8 @@ class Storage:
             with opening(directory) as (self._writing, self._reading):
                 recovered = recover(self._reading, self._reading, cache)
                 take_over(self._writing)
+                # A checkpoint that a crash interrupted. The next one may replace the same rows.
+                deque(merging(self._writing), maxlen=0)
                 identity = kept_identity(self._writing, new_identity())
                 note_boot(directory)
         except BaseException:
@@ -75,7 +79,8 @@ class Storage:
         self.keyspace: Keyspace = recovered.keyspace
         self.keyspace.identity = identity
         self._seq = recovered.seq
-        self._journal_bytes = journal.size_bytes(self._writing) + self._copied_bytes(recovered.replayed)
+        self._journal_bytes = journal.size_bytes(self._writing, recovered.covered_seq)
+        self._journal_bytes += self._copied_bytes(recovered.replayed)
         self._log_pages = LogPages()
         self.figures = CommitFigures()
         self.log: GroupCommit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress, islice
 from itertools import count as count_from
 from typing import Final
@@ -20,6 +20,7 @@ from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.run import Run
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import ClaimReply
 from tailrace.core.stream_id import ZERO_ID, StreamId
@@ -196,10 +197,12 @@ def _examine(
     is_live = batch.stream.log.live_among(ids).__contains__
     counts: list[int | None] = []
     for run, some in pending.by_run(ids):
-        if run is not None:
+        if isinstance(run, Strip):
+            counts += _strip_counts(run, some, command, now_ms)
+        elif run is not None:
             counts += [_auto_count(run, some[0], command, now_ms)] * len(some)
         else:
-            units = map(pending.scattered.__getitem__, some)
+            units = pending.units_at(some)
             counts += [
                 _auto_count(unit, value, command, now_ms) for unit, value in zip(units, some, strict=True)
             ]
@@ -215,6 +218,15 @@ def _examine(
     }
     batch.add_all(claims)
     return sum(uses), ids[end:]
+
+
+def _strip_counts(
+    strip: Strip, ids: Sequence[StreamId], command: AutoClaim, now_ms: int
+) -> Iterator[int | None]:
+    """As `_auto_count` for each of the entries `ids` of `strip`, all delivered once."""
+    count = _count_after(1, just_id=command.just_id)
+    for at_ms in strip.columns(ids)[1]:
+        yield count if idle_since(at_ms, now_ms) >= command.min_idle_ms else None
 
 
 def _auto_count(unit: Unit, value: StreamId, command: AutoClaim, now_ms: int) -> int | None:

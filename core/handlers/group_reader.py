@@ -203,11 +203,11 @@ class GroupReader:
         pending, now_ms = self._group.pending, self._execution.now_ms
         consumer = self._group.consumers[self._command.consumer]
         for run, some in pending.by_run(ids, consumer) if ids else ():
-            if run is not None:
+            if run is not None and run.is_uniform:
                 idle_ms += [idle_since(run.delivered_at_ms, now_ms)] * len(some)
                 counts += [run.deliveries] * len(some)
                 continue
-            units = list(map(pending.scattered.__getitem__, some))
+            units = pending.units_at(some)
             idle_ms += [idle_since(unit.delivered_at_ms, now_ms) for unit in units]
             counts += [unit.deliveries_of(value) for unit, value in zip(units, some, strict=True)]
         return Entries(ids, fragments, idle_ms, counts)

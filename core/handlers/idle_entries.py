@@ -13,6 +13,8 @@ from typing import Final
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
+from tailrace.core.pending.delivery_order import opened
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import Entries
 from tailrace.core.stream import Stream
@@ -55,7 +57,7 @@ class IdleEntries:
 
     def _take_all(self, wanted: int) -> None:
         """Take the first `wanted` idle entries in delivery order, live or deleted."""
-        for unit in self._group.pending.order.not_passed():
+        for unit in opened(self._group.pending.order.not_passed()):
             if not self._is_idle(unit) or len(self._ids) == wanted:
                 break
             self._take(unit, list(islice(unit.live_ids(), wanted - len(self._ids))))
@@ -87,7 +89,7 @@ def claimable_from_ms(stream: Stream, group: Group) -> int | None:
     """
     for unit, _ in live_units(stream, group):
         return unit.delivered_at_ms
-    return next((unit.delivered_at_ms for unit in group.pending.order.not_passed()), None)
+    return next((unit.delivered_at_ms for unit in opened(group.pending.order.not_passed())), None)
 
 
 def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[StreamId]]]:
@@ -109,9 +111,18 @@ def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[Stream
             kept = [value for value in ids if value in live]
             if kept:
                 is_leading = False
-                yield unit, kept
+                yield from _parts_of(unit, kept)
             elif is_leading:
                 order.pass_over(unit)
+
+
+def _parts_of(unit: Unit, ids: list[StreamId]) -> Iterator[tuple[Unit, list[StreamId]]]:
+    """The unit of the entries `ids` with them, or each entry of a strip with its id."""
+    if isinstance(unit, Strip):
+        for value, at in zip(ids, unit.positions_of(ids), strict=True):
+            yield unit.entry_at(at), [value]
+    else:
+        yield unit, ids
 
 
 def _some_of(units: Iterator[Unit], least: StreamId) -> list[tuple[Unit, Sequence[StreamId]]]:

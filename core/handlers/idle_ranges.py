@@ -7,9 +7,9 @@ the ids. `PENDING_LOOKS_MAX` bounds both. This module owns that search; it chang
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import merge
-from itertools import compress, dropwhile, islice, repeat, takewhile
+from itertools import chain, compress, dropwhile, islice, repeat, takewhile
 from operator import attrgetter, itemgetter
 from typing import Final, TypeAlias
 
@@ -20,7 +20,8 @@ from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.pending.strip import Strip
+from tailrace.core.pending.units import Bunch, Unit
 from tailrace.core.stream_id import StreamId
 
 IdleEntry: TypeAlias = tuple[StreamId, Unit]
@@ -66,13 +67,14 @@ class IdleRange:
         """The idle units in the order of delivery, None if they are too many."""
         units: list[Unit] = []
         looks = 0
-        for unit in self._pending.order:
-            if not self._is_idle(unit):
+        for unit in self._pending.order.units():
+            first = next(unit.entries()) if isinstance(unit, Strip) else unit
+            if not self._is_idle(first):
                 break
-            looks += len(unit.members) if isinstance(unit, Bunch) else 1
+            looks += _looks_at(unit)
             if looks > PENDING_LOOKS_MAX:
                 return None
-            if self._consumer is None or unit.consumer is self._consumer:
+            if isinstance(unit, Strip) or self._consumer in (None, unit.consumer):
                 units.append(unit)
         return units
 
@@ -81,12 +83,23 @@ class IdleRange:
         runs."""
         start = self._command.start
         runs = sorted((unit for unit in units if isinstance(unit, Run)), key=attrgetter("key"))
-        in_runs = ((value, run) for run in runs for value in run.live_ids(start))
+        in_runs = chain.from_iterable(self._of_run(run, start) for run in runs)
         unit_of = {value: unit for unit in units if not isinstance(unit, Run) for value in unit.live_ids()}
         if not unit_of:
             return in_runs
         scattered = dropwhile(lambda entry: entry[0] < start, sorted(unit_of.items(), key=_id_of))
         return merge(in_runs, scattered, key=_id_of) if runs else scattered
+
+    def _of_run(self, run: Run, start: StreamId) -> Iterable[IdleEntry]:
+        """The entries of `run`, or those of a strip that match, from `start` on."""
+        if not isinstance(run, Strip):
+            return zip(run.live_ids(start), repeat(run), strict=False)
+        of_all = self._consumer is None
+        return (
+            (entry.id, entry)
+            for entry in run.entries(start)
+            if self._is_idle(entry) and (of_all or entry.consumer is self._consumer)
+        )
 
     # --- in the order of ids -------------------------------------------------------------------
 
@@ -105,7 +118,7 @@ class IdleRange:
                 )
             yield from found
 
-    def _are_idle(self, units: list[Single | Bunch]) -> list[bool]:
+    def _are_idle(self, units: list[Unit]) -> list[bool]:
         """As `_is_idle`, for each of `units`."""
         latest_ms = self._now_ms - self._command.min_idle_ms
         return [unit.consumer is None or unit.delivered_at_ms <= latest_ms for unit in units]
@@ -113,8 +126,15 @@ class IdleRange:
     def _idle_among(self, ids: list[StreamId]) -> Iterator[Iterator[IdleEntry]]:
         """The idle ones of `ids`, which are all pending ids between the first and the last of them."""
         for run, some in self._pending.by_run(ids, self._consumer):
-            if run is None:
-                units = list(map(self._pending.scattered.__getitem__, some))
+            if run is None or not run.is_uniform:
+                units = self._pending.units_at(some)
                 yield compress(zip(some, units, strict=True), self._are_idle(units))
             elif self._is_idle(run):
                 yield zip(some, repeat(run))
+
+
+def _looks_at(unit: Unit) -> int:
+    """How many entries of `unit` are examined one by one."""
+    if isinstance(unit, Strip):
+        return unit.live
+    return len(unit.members) if isinstance(unit, Bunch) else 1

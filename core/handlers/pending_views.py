@@ -17,6 +17,7 @@ from tailrace.core.handlers.idle_ranges import IdleRange
 from tailrace.core.idle import idle_since
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import PendingEntry, PendingSummaryReply
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
@@ -28,6 +29,7 @@ _ROW_BYTES: Final = 2 * ITEM_BYTES
 """The greatest size of a row in a reply, without the name of its consumer."""
 
 _name_of: Final = attrgetter("consumer")
+_owner_name_of: Final = attrgetter("name")
 
 UNOWNED_IDLE_MS = -1
 """The idle time in milliseconds that replies show for an unowned entry."""
@@ -142,6 +144,11 @@ class PendingRows:
         self._room.charge(_ROW_BYTES * len(rows) + NAME_GROWTH_MAX * names_bytes)
 
     def _of_run(self, run: Run, ids: Sequence[StreamId]) -> Iterable[PendingEntry]:
+        if isinstance(run, Strip):
+            owners, times = run.columns(ids)
+            idle_of = {at_ms: idle_since(at_ms, self._now_ms) for at_ms in set(times)}
+            idles = map(idle_of.__getitem__, times)
+            return map(PendingEntry, ids, map(_owner_name_of, owners), idles, times, repeat(1))
         assert run.consumer is not None, "a run always has an owner"
         at_ms = run.delivered_at_ms
         idle_ms = idle_since(at_ms, self._now_ms)
@@ -149,7 +156,7 @@ class PendingRows:
         return map(PendingEntry, ids, *same)
 
     def _of_scattered(self, ids: Sequence[StreamId]) -> Iterator[PendingEntry]:
-        return map(self._row, ids, map(self._pending.scattered.__getitem__, ids))
+        return map(self._row, ids, self._pending.units_at(ids))
 
     def _row(self, value: StreamId, unit: Unit) -> PendingEntry:
         if unit.consumer is None:

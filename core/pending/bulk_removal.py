@@ -18,6 +18,7 @@ from tailrace.core.pending.consumer import Consumer, IdRunT
 from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.sorted_view import SortedView
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.unit_table import UnitTable, drop_keys
 from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
@@ -43,6 +44,11 @@ def without(runs: SortedDict[StreamId, IdRunT], keys: Collection[StreamId]) -> S
     for key in keys:
         del runs[key]
     return runs
+
+
+def _is_left(run: Run, consumer: Consumer) -> bool:
+    """Remove the entries of `consumer` from a strip with entries of others, and return whether it is one."""
+    return isinstance(run, Strip) and run.remove_owner(consumer)
 
 
 class BulkRemoval(UnitTable):
@@ -123,7 +129,7 @@ class BulkRemoval(UnitTable):
         not needed any more, and the owners of all units that lost entries."""
         emptied: list[Unit] = []
         owners: set[Consumer | None] = set()
-        for unit in self.order:
+        for unit in self.order.units():
             if isinstance(unit, Single):
                 if first <= unit.id <= last:
                     emptied.append(unit)
@@ -151,18 +157,20 @@ class BulkRemoval(UnitTable):
         if gone == run.live:
             self._drop_run(run)
         elif gone:
-            run.set_flags(flags)
-            self.count -= gone
-            assert run.consumer is not None
-            run.consumer.pending_count -= gone
+            self._change_run(run, gone, lambda: run.set_flags(flags))
 
     def drop_consumer(self, consumer: Consumer) -> None:
         """Remove all entries of `consumer`, which is used no more and keeps its own index. O(its units), and
         O(m) in C; O(n) in C if it has most of the scattered entries."""
-        runs, ids = consumer.runs, consumer.scattered
-        self.order.discard_all(list(map(self.runs.__getitem__, runs)))
+        ids = consumer.scattered
+        runs = [run for run in map(self.runs.__getitem__, consumer.runs) if not _is_left(run, consumer)]
+        self.order.discard_all(runs)
         self.order.discard_all(dict.fromkeys(cast("Iterable[Unit]", ids.values())))
-        self.runs = without(self.runs, runs)
+        for run in runs:
+            # A strip without entries is still in the indexes of its other owners.
+            for owner in run.owners().keys() - {consumer}:
+                del owner.runs[run.key]
+        self.runs = without(self.runs, {run.key for run in runs})
         if len(ids) * _MOST > len(self.scattered):
             kept = {value: unit for value, unit in self.scattered.items() if unit.consumer is not consumer}
             self.scattered, self.scattered_ids = kept, SortedView(kept)
@@ -179,9 +187,9 @@ class BulkRemoval(UnitTable):
         self.order.discard_all(runs)
         keys_of: defaultdict[Consumer, set[StreamId]] = defaultdict(set)
         for run in runs:
-            assert run.consumer is not None
-            keys_of[run.consumer].add(run.key)
-            run.consumer.pending_count -= run.live
+            for owner, live in run.owners().items():
+                keys_of[owner].add(run.key)
+                owner.pending_count -= live
         for consumer, keys in keys_of.items():
             consumer.runs = without(consumer.runs, keys)
         self.runs = without(self.runs, set().union(*keys_of.values()))

@@ -15,9 +15,10 @@ once, the list remembers up to which unit its caller has found nothing but delet
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Final
+from typing import Final, cast
 
 from tailrace.core.pending.sorted_view import SortedView
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 
 UNOWNED_TIME: Final = -1
@@ -46,11 +47,16 @@ class DeliveryOrder:
         self._times = SortedView(self.last_of_time)
 
     def __iter__(self) -> Iterator[Unit]:
-        """Iterate from the head. The caller may remove the unit yielded last, and no other unit."""
+        """Iterate from the head, over the entries of strips one by one. The caller may remove what was
+        yielded last, and nothing else."""
+        return opened(self.units())
+
+    def units(self) -> Iterator[Unit]:
+        """Iterate from the head, over strips as they are."""
         return _units_from(self.head)
 
     def not_passed(self) -> Iterator[Unit]:
-        """Iterate from the unit after `passed`, as `__iter__` does."""
+        """Iterate from the unit after `passed`, as `units` does."""
         return _units_from(self.head if self.passed is None else self.passed.next)
 
     def pass_over(self, unit: Unit) -> None:
@@ -72,9 +78,44 @@ class DeliveryOrder:
             if self.passed is not None and time < _time_of(self.passed):
                 self.passed = before
             self._link(before, unit)
+        self._file(unit, time)
+
+    def insert(self, before: Unit | None, unit: Unit) -> None:
+        """Insert `unit` after `before`, whose time is not above its own, or as the first one. O(1)."""
+        self._link(before, unit)
+        time = _time_of(unit)
+        if unit.next is None or _time_of(unit.next) != time:
+            self._file(unit, time)
+
+    def strip_around(self, unit: Unit) -> Strip | None:
+        """Return the strip that `unit`, which is to be added, divides: one with entries at or before its
+        time, filed under a later time. O(1) if `unit` goes to the end, else O(log t)."""
+        time = _time_of(unit)
+        if self.tail is None or time >= _time_of(self.tail):
+            return None
+        earlier = next(self.times_up_to(time), None)
+        following = self.head if earlier is None else self.last_of_time[earlier].next
+        is_around = isinstance(following, Strip) and following.first_at_ms <= time
+        return cast("Strip", following) if is_around else None
+
+    def file_by_last_entry(self, strip: Strip) -> None:
+        """File `strip`, whose last entries were removed, under the time of its last live entry. O(1)."""
+        self._unfile(strip, strip.delivered_at_ms, strip.prev)
+        strip.delivered_at_ms = strip.last_at_ms
+        self._file(strip, strip.delivered_at_ms)
+
+    def _file(self, unit: Unit, time: int) -> None:
         if time not in self.last_of_time:
             self._times.note((time,))
         self.last_of_time[time] = unit
+
+    def _unfile(self, unit: Unit, time: int, before: Unit | None) -> None:
+        if self.last_of_time[time] is unit:
+            if before is not None and _time_of(before) == time:
+                self.last_of_time[time] = before
+            else:
+                del self.last_of_time[time]
+                self._times.note((time,))
 
     def _link(self, before: Unit | None, unit: Unit) -> None:
         after = self.head if before is None else before.next
@@ -95,12 +136,7 @@ class DeliveryOrder:
         before, after = unit.prev, unit.next
         if self.passed is unit:
             self.passed = before
-        if self.last_of_time[time] is unit:
-            if before is not None and _time_of(before) == time:
-                self.last_of_time[time] = before
-            else:
-                del self.last_of_time[time]
-                self._times.note((time,))
+        self._unfile(unit, time, before)
         self._unlink(before, after)
         unit.prev = unit.next = None
 
@@ -146,17 +182,31 @@ class DeliveryOrder:
         time = _time_of(new)
         if self.last_of_time[time] is unit:
             self.last_of_time[time] = new
+        if isinstance(unit, Strip) and unit.last_at_ms < time:
+            unit.delivered_at_ms = unit.last_at_ms
+            self._file(unit, unit.delivered_at_ms)
 
     def oldest_owned_ms(self) -> int | None:
         """Return the earliest delivery time of a unit that has an owner, None if there is none. O(1)."""
         unowned = self.last_of_time.get(UNOWNED_TIME)
         oldest = self.head if unowned is None else unowned.next
+        if isinstance(oldest, Strip):
+            return oldest.first_at_ms
         return None if oldest is None else oldest.delivered_at_ms
 
     def times_up_to(self, time: int) -> Iterator[int]:
         """Return the distinct times at or before `time`, falling; UNOWNED_TIME is the last one if units are
         unowned. O(log t) for the first time."""
         return self._times.up_to(time)
+
+
+def opened(units: Iterator[Unit]) -> Iterator[Unit]:
+    """Yield `units`, and the entries of strips in place of these."""
+    for unit in units:
+        if isinstance(unit, Strip):
+            yield from unit.entries()
+        else:
+            yield unit
 
 
 def _units_from(unit: Unit | None) -> Iterator[Unit]:

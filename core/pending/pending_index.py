@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import groupby, islice
-from typing import Final
+from typing import Final, cast
 
 from sortedcontainers import SortedDict
 
@@ -52,7 +52,7 @@ class PendingIndex:
         if unit is not None:
             return unit
         found = self._find_in_runs(value)
-        return None if found is None else found[0]
+        return None if found is None else found[0].entry_at(found[1])
 
     def __contains__(self, value: StreamId) -> bool:
         return self.get(value) is not None
@@ -114,14 +114,26 @@ class PendingIndex:
             else:
                 units[value] = unit
         for run, values, positions in self._positions_in_runs(in_runs):
-            units.update((value, run) for value, at in zip(values, positions, strict=True) if at >= 0)
+            found = zip(values, positions, strict=True)
+            if run.is_uniform:
+                units.update((value, run) for value, at in found if at >= 0)
+            else:
+                units.update((value, run.entry_at(at)) for value, at in found if at >= 0)
         return units
+
+    def units_at(self, ids: Sequence[StreamId]) -> list[Unit]:
+        """Return the unit of each of `ids`, which are all pending. O(m) in C for singles and bunches."""
+        found = list(map(self.scattered.get, ids))
+        if None not in found:
+            return cast("list[Unit]", found)
+        units = self.units_of(ids)
+        return [units[value] for value in ids]
 
     def by_run(
         self, ids: Sequence[StreamId], consumer: Consumer | None = None
     ) -> Iterator[tuple[Run | None, Sequence[StreamId]]]:
         """Divide `ids`, which are all pending ids between the first and the last of them, into pieces: those
-        of one run each, and those outside of runs, with None. O(runs in between), and O(m) in C.
+        of one run or strip each, and those outside of these, with None. O(runs in between), and O(m) in C.
 
         `consumer`: if given, `ids` are all ids between them that this consumer owns.
         """
@@ -136,7 +148,9 @@ class PendingIndex:
             end = bisect_right(ids, run.last_id, first)
             if start < first:
                 yield None, ids[start:first]
-            yield from self._with_scattered(run, ids[first:end])
+            # A consumer's strip may have entries of others only.
+            if first < end:
+                yield from self._with_scattered(run, ids[first:end])
             start = end
         if start < len(ids):
             yield None, ids[start:]

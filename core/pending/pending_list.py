@@ -25,10 +25,11 @@ from operator import eq
 from typing import Any, Final
 
 from tailrace.core.log.id_sequence import pack_ids
-from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.packing import Packing
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.stretches import may_begin_stretch, stretch_length
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
@@ -36,7 +37,7 @@ _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
 
 
-class PendingEntriesList(BulkRemoval):
+class PendingEntriesList(Packing):
     """The pending entries of one group. n: pending entries, m: entries of one call.
 
     Only `core.apply`, and `Group.copy` and `core.storage` through `restore`, call the methods that change it.
@@ -53,6 +54,7 @@ class PendingEntriesList(BulkRemoval):
         overlaps = ids[0] <= self._highest_id and self._clear_for(ids)
         if overlaps or len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             self._add_scattered(ids, consumer, at_ms, [1] * len(ids))
+            self._pack_after(len(ids))
         else:
             self._add_run(Run(pack_ids(ids), consumer, at_ms, 1))
 
@@ -60,8 +62,7 @@ class PendingEntriesList(BulkRemoval):
         """Remove `ids` if they are pending; return whether a run of other entries still overlaps their
         span."""
         self.remove_present(ids)
-        index = self.runs.bisect_right(ids[-1]) - 1
-        return index >= 0 and self.runs.peekitem(index)[1].last_id >= ids[0]
+        return self._meets_run(ids[0], ids[-1])
 
     def _add_scattered(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
@@ -88,28 +89,28 @@ class PendingEntriesList(BulkRemoval):
             return
         done = start = 0
         while len(ids) - start >= RUN_OR_BUNCH_LENGTH_MIN:
-            stretch = self._stretch_at(ids, deliveries, start) if may_begin_stretch(ids, start) else None
-            if stretch is None:
+            found = self._find_stretch(ids, start) if may_begin_stretch(ids, start) else None
+            if found is None:
+                start += 1
+                continue
+            run, position = found
+            if isinstance(run, Strip):
+                # Its entries leave it one by one, as the others do.
+                start = _rising_until(ids, start, run.last_id)
+                continue
+            length = stretch_length(run, position, ids, deliveries, start)
+            if length < RUN_OR_BUNCH_LENGTH_MIN:
                 start += 1
                 continue
             self._assign(ids[done:start], consumer, at_ms, deliveries[done:start])
-            run, position, length = stretch
             self._move_run(self._cut_out(run, position, length), consumer, at_ms, deliveries[start])
             start += length
             done = start
         self._assign(ids[done:], consumer, at_ms, deliveries[done:])
 
-    def _stretch_at(
-        self, ids: Sequence[StreamId], deliveries: Sequence[int], start: int
-    ) -> tuple[Run, int, int] | None:
-        """Return run, position and length of the stretch that ``ids[start:]`` begins with; None if it is too
-        short to be a run."""
-        found = None if ids[start] in self.scattered else self._find_in_runs(ids[start])
-        if found is None:
-            return None
-        run, position = found
-        length = stretch_length(run, position, ids, deliveries, start)
-        return (run, position, length) if length >= RUN_OR_BUNCH_LENGTH_MIN else None
+    def _find_stretch(self, ids: Sequence[StreamId], start: int) -> tuple[Run, int] | None:
+        """Return run and position of ``ids[start]``, None if it is in no run."""
+        return None if ids[start] in self.scattered else self._find_in_runs(ids[start])
 
     def nack(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
         """Remove the owner of `ids`, which are distinct, in this order. Ids that were not pending become
@@ -146,7 +147,7 @@ class PendingEntriesList(BulkRemoval):
             self._remove_from_owner((value,), unit.consumer)
             self._add_to_owner((value,), unit, consumer)
         unit.consumer, unit.delivered_at_ms, unit.deliveries = consumer, at_ms, deliveries
-        self.order.add(unit)
+        self._enlist(unit)
 
     def _whole_bunch(self, ids: Sequence[StreamId]) -> Bunch | None:
         """Return the bunch whose members are `ids`, all and in this order; None if there is none. O(m) in
@@ -166,7 +167,7 @@ class PendingEntriesList(BulkRemoval):
             self._add_to_owner(ids, bunch, consumer)
         bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
         bunch.members.update(zip(ids, deliveries, strict=True))
-        self.order.add(bunch)
+        self._enlist(bunch)
 
     # --- all entries of a consumer -------------------------------------------------------------
 
@@ -174,10 +175,22 @@ class PendingEntriesList(BulkRemoval):
         """Make `new_consumer` the owner of all entries of `consumer`. Times, counts and order do not change.
         O(runs log runs), and O(scattered entries) in C."""
         for key in consumer.runs:
-            self.runs[key].consumer = new_consumer
-        new_consumer.runs.update(consumer.runs)
+            run = self.runs[key]
+            if isinstance(run, Strip):
+                run.replace_owner(consumer, new_consumer)
+            else:
+                run.consumer = new_consumer
+        new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
         moved = consumer.take_pending()
         deque(map(_set_consumer, moved.scattered.values(), repeat(new_consumer)), maxlen=0)
         new_consumer.scattered.update(moved.scattered)
         new_consumer.scattered_ids.note(moved.scattered)
         new_consumer.pending_count += moved.pending_count
+
+
+def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:
+    """Return the index after the last of the ids that rise from ``ids[start]`` up to `last`. O(result)."""
+    end = start + 1
+    while end < len(ids) and ids[end - 1] < ids[end] <= last:
+        end += 1
+    return end

@@ -8,19 +8,19 @@ All entries of a run share owner, time and delivery count. Removing an entry set
 when the entries at its ends are removed, so its first and last entries are always live, and there is at least
 one. An entry that gets another owner, time or count moves to another unit.
 
-This module owns the window and never changes an index: the caller drops a run instead of removing its last
-live entry.
+This module never changes an index: the caller drops a run instead of removing its last live entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy as shallow_copy
 from itertools import compress
 from operator import not_
 from typing import Final
 
 from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, pack_ids, position_of
-from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.consumer import Consumer, IdRun
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream_id import StreamId
 
@@ -32,6 +32,8 @@ class Run(Unit):
     """Some entries of one delivery. A position is an index into `ids`; n: the length of `ids`."""
 
     __slots__ = ("_removed", "deliveries", "high", "ids", "key", "live", "low")
+
+    is_uniform = True  # All entries share owner and time: not so in a strip.
 
     def __init__(self, ids: IdSequence, consumer: Consumer, delivered_at_ms: int, deliveries: int) -> None:
         """Make a run of all of `ids`, which rise; at least one."""
@@ -74,10 +76,8 @@ class Run(Unit):
         return -1
 
     def positions_of(self, ids: Sequence[StreamId]) -> list[int]:
-        """Return the position of each of the rising `ids`, -1 where it is not live here. O(m log n) at most.
-
-        If `ids` are a large part of the window, one table of the window replaces the searches.
-        """
+        """Return the position of each of the rising `ids`, -1 where it is not live here. O(m log n), or
+        O(n) with a table of the window if they are many."""
         low, high = self.between(ids[0], ids[-1])
         if isinstance(self.ids, range):
             first, removed = self.ids.start, self._removed
@@ -99,8 +99,7 @@ class Run(Unit):
         return [-1 if position < 0 or removed[position] else position for position in positions]
 
     def between(self, first: StreamId, last: StreamId) -> tuple[int, int]:
-        """Return the positions ``(low, high)`` of the window's ids from `first` to `last`; ``low >= high`` if
-        there are none. O(log n)."""
+        """Return the positions ``(low, high)`` of the ids from `first` to `last` in the window. O(log n)."""
         return max(self.low, count_below(self.ids, first)), min(self.high, count_below(self.ids, last + 1))
 
     def is_live(self, position: int) -> bool:
@@ -120,8 +119,8 @@ class Run(Unit):
         return self._removed.count(0, low, high)
 
     def first_live_from(self, start: StreamId) -> StreamId | None:
-        """Return the first live id at or after `start`, None if there is none. O(log n), and O(n) in C over
-        removed entries."""
+        """Return the first live id at or after `start`, None if there is none. O(log n), O(n) in C at
+        most."""
         low = max(self.low, count_below(self.ids, start))
         if low >= self.high:
             return None
@@ -145,8 +144,7 @@ class Run(Unit):
         self._shrink()
 
     def remove_span(self, position: int, length: int, live: int) -> None:
-        """Remove `length` positions from `position` on, of which `live` are live; another live entry must
-        stay. O(length) in C."""
+        """Remove `length` positions, `live` of them live; another live entry must stay. O(length) in C."""
         self._removed_bytes()[position : position + length] = b"\x01" * length
         self.live -= live
         self._shrink()
@@ -164,8 +162,7 @@ class Run(Unit):
         return flags.to_bytes(self.high - self.low, "little")
 
     def set_flags(self, flags: bytes) -> None:
-        """Replace the removals in the window by `flags`, the result of `flags_with`; an entry must stay. O(n)
-        in C."""
+        """Replace the removals by `flags`, as of `flags_with`; an entry must stay. O(n) in C."""
         self._removed_bytes()[self.low : self.high] = flags
         self.live = flags.count(0)
         self._shrink()
@@ -182,12 +179,12 @@ class Run(Unit):
         self.high = removed.rfind(0, self.low, self.high) + 1
 
     def split(self, position: int) -> Run:
-        """Split the window before `position`: self keeps the lower part, the upper part is returned. Both
-        parts must have live entries. O(shorter part), and O(n) once per delivery."""
-        upper = Run(self.ids, self._owner, self.delivered_at_ms, self.deliveries)
-        upper.key = self.ids[position]
+        """Split the window before `position` and return the upper part; both parts must have live entries.
+        O(shorter part), and O(n) once per delivery."""
         # Both parts mark removals in one array, since their windows do not overlap.
-        upper._removed = self._removed_bytes()
+        self._removed_bytes()
+        upper: Run = shallow_copy(self)
+        upper.key = self.ids[position]
         upper.low, upper.high = position, self.high
         upper.live = self._live_from(position)
         self.high = position
@@ -208,11 +205,22 @@ class Run(Unit):
         assert self.consumer is not None, "a run always has an owner"
         return self.consumer
 
+    def owners(self) -> dict[Consumer, int]:
+        """Return how many live entries each owner has. O(1)."""
+        return {self._owner: self.live}
+
+    def index_for(self, _consumer: Consumer) -> IdRun:
+        """Return what the owner's index has of this run."""
+        return self
+
+    def entry_at(self, _position: int) -> Unit:
+        """Return the unit that describes a live entry."""
+        return self
+
     # --- reading -------------------------------------------------------------------------------
 
     def copy(self, consumer: Consumer | None) -> Run:
-        """Return the same entries, owned by `consumer` of a copied group. O(1) if no entry was removed, else
-        as `packed_live_ids`."""
+        """Return the same entries for `consumer` of a copied group. O(1), or as `packed_live_ids`."""
         assert consumer is not None, "a run always has an owner"
         ids = self.ids if self.live == len(self.ids) else self.packed_live_ids()
         return Run(ids, consumer, self.delivered_at_ms, self.deliveries)

@@ -8,13 +8,14 @@ counts. This module is the only one that changes them. It never decides which en
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_index import PendingIndex
 from tailrace.core.pending.run import Run
+from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
@@ -38,17 +39,6 @@ class UnitTable(PendingIndex):
         self.order = DeliveryOrder()
         # No id above this one was ever pending, so a delivery above it needs no search. Never decreases.
         self._highest_id: StreamId = 0
-
-    def restore(self, units: Iterable[Unit]) -> None:
-        """Fill the empty table with `units`, which are in order of delivery. O(log n) a unit."""
-        for unit in units:
-            if isinstance(unit, Run):
-                self._add_run(unit)
-            elif isinstance(unit, Bunch):
-                self._add_bunch(unit)
-            else:
-                assert isinstance(unit, Single)
-                self._add_single(unit)
 
     # --- removing entries ----------------------------------------------------------------------
 
@@ -123,57 +113,82 @@ class UnitTable(PendingIndex):
         if run.live == 1:
             self._drop_run(run)
             return
+        owner = run.consumer if run.is_uniform else cast("Strip", run).owner_at(position)
         run.remove(position)
         self.count -= 1
-        assert run.consumer is not None
-        run.consumer.pending_count -= 1
+        assert owner is not None
+        owner.pending_count -= 1
 
     def _remove_span(self, run: Run, position: int, length: int, live: int) -> None:
         if run.live == live:
             self._drop_run(run)
             return
-        run.remove_span(position, length, live)
-        self.count -= live
-        assert run.consumer is not None
-        run.consumer.pending_count -= live
+        self._change_run(run, live, lambda: run.remove_span(position, length, live))
 
     def _remove_positions(self, run: Run, positions: Sequence[int]) -> None:
         if run.live == len(positions):
             self._drop_run(run)
         elif positions:
-            run.remove_all(positions)
-            self.count -= len(positions)
-            assert run.consumer is not None
-            run.consumer.pending_count -= len(positions)
+            self._change_run(run, len(positions), lambda: run.remove_all(positions))
 
-    # --- runs ----------------------------------------------------------------------------------
+    def _change_run(self, run: Run, gone: int, remove: Callable[[], None]) -> None:
+        """Call `remove`, which removes `gone` entries of `run` and leaves others, and count. O(1) on top of
+        `remove`; O(n) in C for a strip."""
+        before = None if run.is_uniform else run.owners()
+        remove()
+        self.count -= gone
+        if before is None:
+            assert run.consumer is not None
+            run.consumer.pending_count -= gone
+        else:
+            after = run.owners()
+            for owner, live in before.items():
+                owner.pending_count -= live - after[owner]
+
+    def _enlist(self, unit: Unit) -> None:
+        """Add `unit` to the order of delivery, between entries of a strip if need be. O(1) at the end, else
+        O(log t)."""
+        strip = self.order.strip_around(unit)
+        if strip is not None:
+            end = strip.end_of(unit.delivered_at_ms)
+            if end < strip.high:
+                self._split_run(strip, end)
+            else:
+                self.order.file_by_last_entry(strip)
+        self.order.add(unit)
+
+    # --- runs and strips -----------------------------------------------------------------------
 
     def _add_run(self, run: Run) -> None:
-        assert run.consumer is not None
+        self._index_run(run)
+        self._enlist(run)
+
+    def _index_run(self, run: Run) -> None:
+        """Add `run` to all indexes but the order of delivery. O(log runs)."""
         self._highest_id = max(self._highest_id, run.last_id)
         self.count += run.live
         self.runs[run.key] = run
-        run.consumer.runs[run.key] = run
-        run.consumer.pending_count += run.live
-        self.order.add(run)
+        for owner, live in run.owners().items():
+            owner.runs[run.key] = run.index_for(owner)
+            owner.pending_count += live
 
     def _move_run(self, run: Run, consumer: Consumer, at_ms: int, deliveries: int) -> None:
         """Give `run` another owner, time and count. O(log runs)."""
-        self._remove_run_from_owner(run)
+        self._remove_run_from_owners(run)
         run.consumer, run.delivered_at_ms, run.deliveries = consumer, at_ms, deliveries
         consumer.runs[run.key] = run
         consumer.pending_count += run.live
-        self.order.add(run)
+        self._enlist(run)
 
-    def _remove_run_from_owner(self, run: Run) -> None:
-        assert run.consumer is not None
+    def _remove_run_from_owners(self, run: Run) -> None:
         self.order.discard(run)
-        del run.consumer.runs[run.key]
-        run.consumer.pending_count -= run.live
+        for owner, live in run.owners().items():
+            del owner.runs[run.key]
+            owner.pending_count -= live
 
     def _drop_run(self, run: Run) -> None:
         """Remove `run` with all of its live entries. O(log runs)."""
-        self._remove_run_from_owner(run)
+        self._remove_run_from_owners(run)
         del self.runs[run.key]
         self.count -= run.live
         self._last_found = None
@@ -188,8 +203,8 @@ class UnitTable(PendingIndex):
         """Split `run` before `position` and return the upper part. O(log runs) plus `Run.split`."""
         upper = run.split(position)
         self.runs[upper.key] = upper
-        assert run.consumer is not None
-        run.consumer.runs[upper.key] = upper
+        for owner in upper.owners():
+            owner.runs[upper.key] = upper.index_for(owner)
         self.order.insert_after(run, upper)
         self._last_found = None
         return upper
@@ -209,7 +224,7 @@ class UnitTable(PendingIndex):
         self._highest_id = max(self._highest_id, highest_id)
         self.scattered_ids.note(ids)
         self._add_to_owner(ids, unit, unit.consumer)
-        self.order.add(unit)
+        self._enlist(unit)
 
     def _add_to_owner(self, ids: Sequence[StreamId], unit: Single | Bunch, consumer: Consumer | None) -> None:
         """File all entries of `unit` under their owner, or count them as unowned. O(m)."""

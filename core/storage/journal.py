@@ -1,8 +1,9 @@
-"""The journal: the effects since the checkpoint, one row per commit, numbered without a gap.
+"""The journal: the effects since the checkpoint, one row per commit, numbered from 1 without a gap.
 
 Each commit also writes the number of the last row (`tail`), so that recovery detects any missing row. Large
 rows are compressed, because each byte is written three times: to SQLite's log, from the log to the file, and
-later with the block of its entry. This module never decides what an effect does.
+later with the block of its entry. Rows that the checkpoint covers may be left for a while, and rows below 1
+belong to `core.storage.prepared`. This module never decides what an effect does.
 """
 
 from __future__ import annotations
@@ -64,10 +65,11 @@ def tail(connection: sqlite3.Connection) -> int:
     return 0 if raw is None else int.from_bytes(raw, "big")
 
 
-def size_bytes(connection: sqlite3.Connection) -> int:
-    """Return the decompressed size of the rows that the checkpoint does not cover. O(rows)."""
+def size_bytes(connection: sqlite3.Connection, after_seq: int = 0) -> int:
+    """Return the decompressed size of the rows above `after_seq`. O(rows)."""
     begin = f"substr(body, {CHECKSUM_BYTES} + 1, {_FRAME_HEADER_BYTES})"
-    rows = connection.execute(f"SELECT length(body) - {CHECKSUM_BYTES}, {begin} FROM journal")  # noqa: S608 - numbers
+    statement = f"SELECT length(body) - {CHECKSUM_BYTES}, {begin} FROM journal WHERE seq > ?"  # noqa: S608 - numbers
+    rows = connection.execute(statement, (after_seq,))
     return sum(
         zstandard.frame_content_size(head) if head.startswith(_FRAME_MAGIC) else size for size, head in rows
     )

@@ -9,7 +9,9 @@ the number of the last row. This module repairs nothing.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+from typing import Any, Final
 
 from tailrace.core.effects import Effect
 from tailrace.core.keyspace import Keyspace
@@ -20,6 +22,7 @@ from tailrace.core.storage.damage import Damage, opened, telling_damage
 from tailrace.core.storage.ids import id_of
 from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.payloads import source_of
+from tailrace.core.storage.prepared import Overlay, read_parts
 from tailrace.core.storage.schema import get_meta
 from tailrace.core.storage.state import (
     decode_group,
@@ -31,14 +34,17 @@ from tailrace.core.storage.state import (
 )
 from tailrace.core.stream import Stream
 
+_first_id_of: Final = attrgetter("first_id")
+
 
 class Recovered:
-    """The result of recovery. `seq`: the number of the last journal row. `replayed`: the effects of the
-    journal that were applied to the state of the checkpoint."""
+    """The result of recovery. `seq`: the number of the last journal row. `covered_seq`: that of the last row
+    that the checkpoint covers. `replayed`: the effects of the later rows, which were applied to its state."""
 
-    def __init__(self, keyspace: Keyspace, seq: int, replayed: list[Effect]) -> None:
+    def __init__(self, keyspace: Keyspace, seq: int, covered_seq: int, replayed: list[Effect]) -> None:
         self.keyspace = keyspace
         self.seq = seq
+        self.covered_seq = covered_seq
         self.replayed = replayed
 
 
@@ -59,14 +65,14 @@ def _recover(
     connection: sqlite3.Connection, blocks: sqlite3.Connection, cache: BlockCache | None
 ) -> Recovered:
     keyspace = Keyspace(cache)
-    seq = _restore_checkpoint(connection, blocks, keyspace)
+    seq = covered_seq = _restore_checkpoint(connection, blocks, keyspace)
     replayed: list[Effect] = []
     for row_seq, effects in journal.read(connection, seq):
         for effect in effects:
             journal.replay(keyspace, row_seq, effect)
         replayed.extend(effects)
         seq = row_seq
-    return Recovered(keyspace, seq, replayed)
+    return Recovered(keyspace, seq, covered_seq, replayed)
 
 
 def _restore_checkpoint(
@@ -79,9 +85,12 @@ def _restore_checkpoint(
     totals = decode_totals(raw)
     for name, value in totals.config.items():
         keyspace.configure(name, value)
-    index = _block_index(connection, blocks)
-    for serial, body in connection.execute("SELECT serial, body FROM streams ORDER BY serial"):
-        _restore_stream(connection, keyspace, serial, body, index.pop(serial, []))
+    overlay = Overlay(read_parts(connection, totals))
+    index = _block_index(connection, blocks, overlay)
+    rows = connection.execute("SELECT serial, body FROM streams ORDER BY serial")
+    for serial, body in overlay.streams(rows):
+        groups = overlay.groups_of(serial, _group_rows(connection, serial))
+        _restore_stream(keyspace, serial, body, groups, index.pop(serial, []))
     found = len(keyspace.streams)
     _require(found == totals.stream_count, "table streams", f"{found} rows, not {totals.stream_count}")
     _require(not index, "table blocks", f"blocks of unknown streams {sorted(index)[:5]}")
@@ -89,21 +98,30 @@ def _restore_checkpoint(
     return totals.seq
 
 
-def _block_index(connection: sqlite3.Connection, source: sqlite3.Connection) -> dict[int, list[Block]]:
+def _block_index(
+    connection: sqlite3.Connection, source: sqlite3.Connection, overlay: Overlay
+) -> dict[int, list[Block]]:
     index: dict[int, list[Block]] = {}
     source_of_all = source_of(source)
     rows = connection.execute("SELECT serial, first_id, head FROM blocks ORDER BY serial, first_id")
-    for serial, first_id, raw in rows:
+    for serial, first_id, raw in overlay.heads(rows):
         _require(isinstance(first_id, bytes), f"a block of stream {serial}", "its id has a wrong type")
         head = opened(raw, f"block {first_id.hex()} of stream {serial}", seq_bytes(serial), first_id)
         filed_under = index[serial][0].filed_under if serial in index else (serial,)
         block = Block.restored(id_of(first_id), *decode_head(head), source_of_all, filed_under)
         index.setdefault(serial, []).append(block)
+    for blocks in index.values():
+        # Those of the overlay come last. Sorting costs one pass if they are in order.
+        blocks.sort(key=_first_id_of)
     return index
 
 
 def _restore_stream(
-    connection: sqlite3.Connection, keyspace: Keyspace, serial: int, body: object, blocks: list[Block]
+    keyspace: Keyspace,
+    serial: int,
+    body: object,
+    groups: Iterable[tuple[Any, ...]],
+    blocks: list[Block],
 ) -> None:
     where = f"stream {serial}"
     state = decode_stream(opened(body, where, seq_bytes(serial)))
@@ -111,18 +129,17 @@ def _restore_stream(
     stream = Stream(serial, keyspace.cache, keyspace.sealing, restore_memory(state.idempotency))
     restore_stream(stream, state, blocks)
     _require(stream.length == state.length, where, f"{stream.length} entries, not {state.length}")
-    for name, raw in _group_rows(connection, serial):
-        stream.groups[name] = decode_group(raw)
+    for name, raw in groups:
+        _require(isinstance(name, bytes), f"a group of stream {serial}", "its name has a wrong type")
+        body_of_group = opened(raw, f"group {name!r} of stream {serial}", seq_bytes(serial), name)
+        stream.groups[name] = decode_group(body_of_group)
     found = len(stream.groups)
     _require(found == state.group_count, where, f"{found} groups, not {state.group_count}")
     keyspace.put(state.key, stream)
 
 
-def _group_rows(connection: sqlite3.Connection, serial: int) -> Iterator[tuple[bytes, bytes]]:
-    rows = connection.execute("SELECT name, body FROM groups WHERE serial = ?", (serial,))
-    for name, raw in rows:
-        _require(isinstance(name, bytes), f"a group of stream {serial}", "its name has a wrong type")
-        yield name, opened(raw, f"group {name!r} of stream {serial}", seq_bytes(serial), name)
+def _group_rows(connection: sqlite3.Connection, serial: int) -> Iterator[tuple[Any, ...]]:
+    yield from connection.execute("SELECT name, body FROM groups WHERE serial = ?", (serial,))
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:

@@ -31,10 +31,12 @@ from tailrace.core.storage.ids import id_of
 from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.move_parts import parts_of
 from tailrace.core.storage.payloads import source_of, stand_in
+from tailrace.core.storage.prepared import Overlay, Part, read_part
 from tailrace.core.storage.readable_rows import readable_rows
 from tailrace.core.storage.rewriting import write_keyspace
 from tailrace.core.storage.schema import get_meta
 from tailrace.core.storage.state import (
+    Totals,
     decode_group,
     decode_head,
     decode_stream,
@@ -64,6 +66,7 @@ class Salvage:
         self._is_log_alone = is_log_alone
         # The last journal row that the checkpoint covers, and how many streams it has; 0 if that is lost.
         self._checkpoint_seq = self._stored_streams = 0
+        self._overlay = Overlay(())
         # Keys of streams whose older entries are lost with the database file.
         self._without_past: set[bytes] = set()
         # Changes that refer to lost streams, groups or entries.
@@ -96,10 +99,18 @@ class Salvage:
                 self.keyspace.configure(name, value)
             self.keyspace.last_serial = totals.last_serial
             self._checkpoint_seq, self._stored_streams = totals.seq, totals.stream_count
+            self._overlay = Overlay(self._parts(totals))
+
+    def _parts(self, totals: Totals) -> Iterator[Part]:
+        for number in range(1, totals.parts + 1):
+            try:
+                yield read_part(self._connection, number, totals.seq)
+            except (Damage, sqlite3.DatabaseError) as error:
+                self._lose("the checkpoint", f"{error}; streams may be as they were before it")
 
     def _restore_streams(self) -> None:
         blocks = self._blocks()
-        rows = self._rows("body", "streams", "serial")
+        rows = list(self._overlay.streams(self._rows("body", "streams", "serial")))
         if len(rows) < self._stored_streams:
             self._lose("table streams", f"{self._stored_streams - len(rows)} streams are missing")
         for serial, raw in rows:
@@ -123,7 +134,7 @@ class Salvage:
 
     def _blocks(self) -> dict[int, list[Block]]:
         index: dict[int, list[Block]] = {}
-        for serial, first_id, raw in self._rows("head", "blocks", "serial, first_id"):
+        for serial, first_id, raw in self._overlay.heads(self._rows("head", "blocks", "serial, first_id")):
             where = f"block {first_id!r} of stream {serial}"
             try:
                 head = opened(raw, where, seq_bytes(serial), first_id)
@@ -148,7 +159,7 @@ class Salvage:
 
     def _restore_groups(self) -> None:
         streams = {stream.serial: stream for stream in self.keyspace.streams.values()}
-        for serial, name, raw in self._rows("body", "groups", "serial, name"):
+        for serial, name, raw in self._overlay.groups(self._rows("body", "groups", "serial, name")):
             where = f"group {name!r} of stream {serial}"
             try:
                 group = decode_group(opened(raw, where, seq_bytes(serial), name))
@@ -173,8 +184,7 @@ class Salvage:
             self._lose("the journal", what)
 
     def _journal_rows(self) -> Iterator[tuple[int, list[Effect]]]:
-        """Yield all rows; the checkpoint covers none of them. Raises `Damage` at the first damaged or missing
-        row."""
+        """Yield the rows after the checkpoint. Raises `Damage` at the first damaged or missing row."""
         expected: int | None = None
         for seq, raw in self._readable_rows():
             if expected not in (None, seq):
@@ -189,13 +199,14 @@ class Salvage:
 
     def _readable_rows(self) -> list[tuple[int, object]]:
         """Return the rows in order; if only the log is left, only the rows after the last gap."""
-        rows: list[tuple[Any, ...]] = sorted(self._rows("body", "journal", "seq"), key=itemgetter(0))
+        stored = sorted(self._rows("body", "journal", "seq"), key=itemgetter(0))
+        rows = [(seq, raw) for seq, raw in stored if seq > self._checkpoint_seq]
         if self._is_log_alone:
             gaps = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0] + 1]
             rows = rows[gaps[-1] :] if gaps else rows
             if rows and rows[0][0] > self._checkpoint_seq + 1:
                 self._lose("the journal", f"rows {self._checkpoint_seq + 1} to {rows[0][0] - 1} are lost")
-        return [(seq, raw) for seq, raw in rows]
+        return rows
 
     def _carry_out(self, effect: Effect, seq: int) -> None:
         """Apply an effect, or count it as lost if it refers to something that is lost."""

@@ -27,6 +27,9 @@ from tailrace.core.storage.damage import Damage, opened, sealed, telling_damage
 from tailrace.core.storage.data_files import FILE_NAME, DataFiles, examine
 
 FORMAT_VERSION: Final = 1
+PARTS_FORMAT_VERSION: Final = 2
+"""The format while parts of a checkpoint overlay the tables, so that releases without parts refuse them. An
+orderly stop leaves the other format."""
 
 _TABLES: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -186,10 +189,15 @@ def _check_format(connection: sqlite3.Connection) -> None:
     raw = get_meta(connection, "format")
     if raw is None:
         raise Damage("meta", "the format's version is missing")
-    if int(raw) != FORMAT_VERSION:
-        raise UnknownFormat(
-            f"the data directory has format {int(raw)}, and this release supports format {FORMAT_VERSION}"
-        )
+    supported = FORMAT_VERSION, PARTS_FORMAT_VERSION
+    if int(raw) not in supported:
+        known = " and ".join(map(str, supported))
+        raise UnknownFormat(f"the data directory has format {int(raw)}, and this release supports {known}")
+
+
+def note_parts(connection: sqlite3.Connection, *, has_parts: bool) -> None:
+    """Store the format that says whether parts of a checkpoint overlay the tables."""
+    put_meta(connection, "format", b"%d" % (PARTS_FORMAT_VERSION if has_parts else FORMAT_VERSION))
 
 
 def put_meta(connection: sqlite3.Connection, name: str, value: bytes) -> None:

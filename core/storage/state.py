@@ -53,6 +53,8 @@ class Totals(msgspec.Struct, frozen=True):
     """The greatest serial ever used."""
     config: dict[str, int]
     """The settings of CONFIG GET."""
+    parts: int = 0
+    """How many parts overlay the tables (`core.storage.prepared`)."""
 
 
 def encode_totals(keyspace: Keyspace, seq: int) -> bytes:
@@ -148,9 +150,6 @@ def _holes_bytes(holes: int) -> bytes:
 
 def _holes_of(raw: bytes) -> int:
     return int.from_bytes(raw, "big")
-
-
-# --- a block's head --------------------------------------------------------------------------------
 
 
 def encode_head(block: Block) -> bytes:

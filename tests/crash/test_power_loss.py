@@ -7,6 +7,7 @@ can fail is to have it ask for fewer: with the sync taken out they must find los
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -17,8 +18,9 @@ import pytest
 from tailrace.core.errors import StreamError
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.storage import checkpoint
+from tailrace.core.storage import checkpoint, publishing
 from tailrace.core.storage.damage import Damage
+from tailrace.core.storage.publishing import merging
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import connect, connect_for_reading
 from tests.crash.power_cut import after_power_cut, write_files
@@ -64,14 +66,16 @@ def _marks(disk: Disk, recorder: RecordedDisk, seed: int) -> Iterator[Mark]:
     program = Program(seed, disk.engine)
     now_ms = 1000
     yield Mark(0, picture(Keyspace(), LATER_MS))
+    steps: Iterator[None] = iter(())
     for _ in range(COMMANDS_PER_RUN):
         now_ms += program.random.choice([0, 1, 100])
         with suppress(StreamError):
             disk.write(disk.engine.execute(program.next(), now_ms).effects)
         yield Mark(len(recorder.operations), picture(disk.engine.keyspace, LATER_MS))
-        if program.random.random() < 0.1:
-            disk.checkpoint()
-            checkpoint.give_back(disk.writing)
+        # Some steps of a checkpoint run before the next command.
+        for _ in range(program.random.choice([0, 1, 5])):
+            if next(steps, steps) is steps and program.random.random() < 0.1:
+                steps = disk.checkpoint_steps()
 
 
 def found_after_cut(run: Run, directory: Path, at: int, chance: random.Random) -> Any:
@@ -80,7 +84,10 @@ def found_after_cut(run: Run, directory: Path, at: int, chance: random.Random) -
     with closing(connect(directory)) as writing, closing(connect_for_reading(directory)) as reading:
         keyspace = recover(writing, reading).keyspace
         check(keyspace)
-        return picture(keyspace, LATER_MS)
+        found = picture(keyspace, LATER_MS)
+        deque(merging(writing), maxlen=0)
+        assert picture(recover(writing, reading).keyspace, LATER_MS) == found
+        return found
 
 
 def is_right(run: Run, directory: Path, at: int, chance: random.Random) -> bool:
@@ -102,9 +109,11 @@ def wrong_cuts(tmp_path: Path, seed: int, cuts: int, synchronous: str = "FULL") 
 
 
 @pytest.fixture(autouse=True)
-def small_blocks_and_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_steps_and_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "FREE_PAGES_KEPT", 2)
     monkeypatch.setattr(checkpoint, "BLOCKS_PER_TRANSACTION", 3)
+    monkeypatch.setattr(publishing, "PART_ROWS", 2)
+    monkeypatch.setattr(publishing, "FORGOTTEN_ROWS", 3)
 
 
 def test_a_power_cut_at_any_moment_leaves_what_was_acknowledged_and_nothing_that_never_was(

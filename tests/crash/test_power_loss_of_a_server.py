@@ -25,6 +25,7 @@ from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.replies import AppendReply
+from tailrace.core.storage import publishing
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.data_files import FILE_NAME
 from tailrace.core.storage.recovery import recover
@@ -163,6 +164,9 @@ def wrong_cuts(tmp_path: Path, seed: int, cuts: int, *, synchronous: str = "FULL
 def frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage_module, "JOURNAL_BYTES_MAX", 3000)
     monkeypatch.setattr(commit, "INTERVAL_S", 0.001)
+    # Even the checkpoint of one stream and its group is then written in parts.
+    monkeypatch.setattr(publishing, "PART_ROWS", 1)
+    monkeypatch.setattr(publishing, "FORGOTTEN_ROWS", 3)
 
 
 @pytest.mark.parametrize("parts_encoded_here_max", [20_000, 0])

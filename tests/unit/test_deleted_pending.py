@@ -70,6 +70,8 @@ def test_a_claim_looks_at_so_many_deleted_entries_and_the_next_one_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("tailrace.core.handlers.idle_entries.PENDING_LOOKS_MAX", 1_500)
+    # Entries that are packed are passed over together.
+    monkeypatch.setattr("tailrace.core.pending.packing.PACK_LENGTH", 10_000)
     engine = delivered(5_001, 1)
     delete(engine, 1, 5_000)
     replies = [claimed(engine) for _ in range(4)]
@@ -78,6 +80,7 @@ def test_a_claim_looks_at_so_many_deleted_entries_and_the_next_one_goes_on(
 
 def test_a_reader_that_has_to_look_further_waits_for_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tailrace.core.handlers.idle_entries.PENDING_LOOKS_MAX", 1_000)
+    monkeypatch.setattr("tailrace.core.pending.packing.PACK_LENGTH", 10_000)
     engine = delivered(5_001, 1)
     delete(engine, 1, 5_000)
     reader = claim(1, "BLOCK", 1000)

@@ -13,6 +13,7 @@ import pytest
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
+from tailrace.core.pending.packing import PACK_LENGTH
 from tests.unit.test_many_ids import calls_of, command
 from tests.unit.test_trim_work import filled, stream_of
 
@@ -117,6 +118,18 @@ def lines_of(work: Callable[[], object]) -> int:
     finally:
         sys.settrace(before)
     return count
+
+
+@pytest.mark.parametrize("delete", [True, False])
+def test_a_removal_of_half_of_the_entries_runs_no_line_for_each_of_them(*, delete: bool) -> None:
+    entries = 8 * PACK_LENGTH
+    engine = alone(entries)
+    half: c.Command = c.DeleteConsumer(b"s", b"g", b"a")
+    if not delete:
+        half = command("XTRIM", "s", "MAXLEN", "=", entries // 2, "DELREF")
+    assert lines_of(lambda: engine.execute(half, 3)) < entries // 2
+    assert stream_of(engine).groups[b"g"].pending.count == entries // 2
+    check(engine.keyspace)
 
 
 def test_a_transfer_runs_no_line_for_each_entry() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,9 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
 from tailrace.core.storage.data_files import FILE_NAME
+from tailrace.core.storage.draft import Snapshot
 from tailrace.core.storage.ids import ids_bytes, ids_of
+from tailrace.core.storage.publishing import merging, publishing
 from tailrace.core.storage.records import KINDS, decode_effects, encode_effects
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import (
@@ -64,6 +67,8 @@ class Disk:
         self.writing = connect(directory)
         self.reading = connect_for_reading(directory)
         recovered = recover(self.writing, self.reading)
+        # As a start does: finish the checkpoint that a crash interrupted.
+        deque(merging(self.writing), maxlen=0)
         self.engine = Engine(recovered.keyspace)
         self.seq = recovered.seq
         # The next checkpoint also stores what the replayed rows changed.
@@ -99,6 +104,22 @@ class Disk:
         self.changed = set()
         if until == "release":
             checkpoint.release(self.reading, snapshot)
+
+    def checkpoint_steps(self) -> Iterator[None]:
+        """Take a checkpoint of this instant. Each step is at most one transaction; commands may run between
+        two of them."""
+        snapshot = checkpoint.take(self.engine.keyspace, self.seq, self.changed)
+        self.changed = set()
+        return self._store_in_steps(snapshot)
+
+    def _store_in_steps(self, snapshot: Snapshot) -> Iterator[None]:
+        for portion in checkpoint.chunks(snapshot.blocks):
+            checkpoint.write_blocks(self.writing, portion)
+            yield
+        yield from publishing(self.writing, snapshot)
+        checkpoint.release(self.reading, snapshot)
+        checkpoint.give_back(self.writing)
+        yield
 
     def close(self) -> None:
         # The last connection to close leaves one file; it must be one that may write.

@@ -1,0 +1,93 @@
+"""Packs singles into strips: entries that were delivered alone, one after another (`core.pending.strip`).
+
+An entry that is acknowledged soon is never packed: only one delivery in `PACK_LENGTH` looks for entries to
+pack, among the last ones. This module decides which singles are packed. It never changes what a group has
+pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, cast
+
+from tailrace.core.pending.bulk_removal import BulkRemoval
+from tailrace.core.pending.run import Run
+from tailrace.core.pending.strip import Strip
+from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.stream_id import StreamId
+
+PACK_LENGTH: Final = 1024
+"""The entries of a strip. Packing them takes about a millisecond, and a removal of many entries takes a few
+microseconds for each strip."""
+
+PACK_LENGTH_MIN: Final = 32
+"""Fewer singles stay as they are: a strip takes about as much memory as two of them."""
+
+
+class Packing(BulkRemoval):
+    """The units of a group, of which those that are packed and restored. m: entries of one call."""
+
+    __slots__ = ("_unpacked_count",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Entries that were added as singles since the last attempt to pack some.
+        self._unpacked_count = 0
+
+    def restore(self, units: Iterable[Unit]) -> None:
+        """Fill the empty list with `units`, which are in order of delivery. O(log n) a unit."""
+        for unit in units:
+            if isinstance(unit, Run):
+                self._add_run(unit)
+            elif isinstance(unit, Bunch):
+                self._add_bunch(unit)
+            else:
+                assert isinstance(unit, Single)
+                self._add_single(unit)
+        if len(self.scattered) >= PACK_LENGTH_MIN:
+            self._pack_from(self.order.head)
+
+    def _pack_after(self, count: int) -> None:
+        """Pack singles near the end of the order of delivery, once in `PACK_LENGTH` of them. `count`: how
+        many were added. O(1) amortised."""
+        self._unpacked_count += count
+        if self._unpacked_count < PACK_LENGTH:
+            return
+        self._unpacked_count = 0
+        unit = self.order.tail
+        for _ in range(PACK_LENGTH):
+            if unit is None or unit.prev is None:
+                break
+            unit = unit.prev
+        self._pack_from(unit)
+
+    def _pack_from(self, unit: Unit | None) -> None:
+        """Pack singles that follow each other in order of delivery and of ids, from `unit` on. O(units)."""
+        some: list[Single] = []
+        while unit is not None:
+            following = unit.next
+            fits = isinstance(unit, Single) and unit.consumer is not None and unit.deliveries == 1
+            single = cast("Single", unit)
+            if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
+                self._pack(some)
+                some = []
+            if fits:
+                some.append(single)
+            unit = following
+        self._pack(some)
+
+    def _pack(self, singles: Sequence[Single]) -> None:
+        """Replace `singles` by a strip, unless they are few or among the ids of a run. O(m)."""
+        if len(singles) < PACK_LENGTH_MIN or self._meets_run(singles[0].id, singles[-1].id):
+            return
+        strip = Strip.of(singles)
+        if strip is not None:
+            before = singles[0].prev
+            self._remove_scattered(strip.ids)
+            self._index_run(strip)
+            self.order.insert(before, strip)
+
+    def _meets_run(self, first: StreamId, last: StreamId) -> bool:
+        """Whether a run has, or once had, an id from `first` to `last`. O(log runs)."""
+        index = self.runs.bisect_right(last) - 1
+        return index >= 0 and self.runs.peekitem(index)[1].last_id >= first
