@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody
+from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
 from tailrace.api.schemas.pending import NackBody
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import require_few_elements
@@ -22,6 +22,7 @@ from tailrace.core.commands import (
     AutoClaim,
     Claim,
     ClaimOptions,
+    ExtendLeases,
     NackMode,
     NegativeAcknowledge,
 )
@@ -74,6 +75,13 @@ def claim_command(key: bytes, group: bytes, body: ClaimBody) -> Claim:
         last_id=optional_id_of(body.last_id, "last_id"),
     )
     return Claim(key, group, name_from_body(body.consumer, body.encoding, "consumer"), options)
+
+
+def extend_command(key: bytes, group: bytes, body: ExtendBody) -> ExtendLeases:
+    """Return the command that begins the idle time of a consumer's entries again."""
+    return ExtendLeases(
+        key, group, name_from_body(body.consumer, body.encoding, "consumer"), ids_of(body.ids)
+    )
 
 
 def autoclaim_command(key: bytes, group: bytes, body: AutoClaimBody) -> AutoClaim:

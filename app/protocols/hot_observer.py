@@ -46,10 +46,10 @@ class HotObserver:
         if duration_ns >= self._slow_log.threshold_ns:
             self._note_if_slow(request, now_ns)
         if self._tracing is not None:
-            self._tracing.note(operation, status, request_id, request.started_ns)
+            self._tracing.note(operation, status, request.method, request_id, request.started_ns)
         if access_logger.isEnabledFor(logging.INFO):
-            target = request.head.target.decode("latin-1")
-            log_request(request_id, "POST", target, status, request.started_ns)
+            path = request.head.target.partition(b"?")[0].decode("latin-1")
+            log_request(request_id, request.method, path, status, request.started_ns)
 
     def _note_if_slow(self, request: HotRequest, now_ns: int) -> None:
         """Add the request to the slow log, unless only the disk was slow."""

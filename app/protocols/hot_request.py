@@ -109,6 +109,11 @@ class HotRequest:
         self.route = route
         self.credentials = credentials
 
+    @property
+    def method(self) -> str:
+        """The method, for logs and traces."""
+        return self.head.method.decode()
+
     def feed(self, piece: bytes) -> None:
         """Add a piece of the body."""
         if self._gathered is None:
