@@ -165,7 +165,15 @@ GROUP = b"/v1/streams/s/groups/g"
         (ENTRIES + b"?count=5", Range(b"race:france", count=5, max_bytes=PAGE_BYTES_MAX)),
         (
             ENTRIES + b"?count=5&order=desc&start=1-1&end=%2B&strict=true",
-            Range(b"race:france", 1 << 64 | 1, MAX_ID, 5, True, PAGE_BYTES_MAX, True),
+            Range(
+                b"race:france",
+                1 << 64 | 1,
+                MAX_ID,
+                5,
+                reverse=True,
+                max_bytes=PAGE_BYTES_MAX,
+                strict=True,
+            ),
         ),
         (
             ENTRIES + b"?after=0&wait_ms=5",
