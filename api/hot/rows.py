@@ -101,11 +101,6 @@ def _group_read_command(body: bytes) -> ReadGroup | None:
     return None if asked.min_count else commands.group_read_command(asked, asked.wait_ms or None)
 
 
-def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:
-    ids = pending_commands.hot_ack_ids(body)
-    return None if ids is None else pending_commands.ack_command(key, group, ids)
-
-
 def _nack_command(key: bytes, group: bytes, body: bytes) -> Command:
     return pending_commands.nack_command(key, group, parse_body(body, NackBody))
 
@@ -157,7 +152,7 @@ HOT_ROWS: Final = {
         _row(IMPORT_ENTRIES, commands.import_command, _batch_answer),
         _row(XREAD, _read_command, partial(_read_answer, deliveries=False)),
         _row(XREADGROUP, _group_read_command, partial(_read_answer, deliveries=True)),
-        _row(XACK, _ack_command, _always(answers.ack_bytes)),
+        _row(XACK, pending_commands.hot_ack_command, _always(answers.ack_bytes)),
         _row(XNACK, _nack_command, _always(answers.nack_bytes)),
         _row(XCLAIM, _claim_command, _always(answers.claim_bytes)),
         _row(XAUTOCLAIM, _autoclaim_command, _always(answers.autoclaim_bytes)),

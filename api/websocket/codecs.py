@@ -57,6 +57,14 @@ class AppendRun(NamedTuple):
     fragments: Sequence[bytes]
 
 
+class PlainAck(NamedTuple):
+    """An acknowledgment of consecutive entries, without options."""
+
+    key: bytes
+    group: bytes
+    ids: range
+
+
 class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
     """An `append` with its key and fields as raw bytes. Documented as `AppendRequest`."""
 
@@ -130,6 +138,12 @@ class Codec(ABC):
     @abstractmethod
     def new_entry(self, raw: bytes) -> NewEntry:
         """Return a decoded `append`. Raises `RequestRefused`."""
+
+    def plain_ack(self, raw: bytes) -> PlainAck | None:
+        """Return a valid `ack` of consecutive entries without options, else None: `request` reads it.
+        O(bytes) in C."""
+        del raw
+        return None
 
     @abstractmethod
     def words(self, raw: bytes) -> list[bytes]:

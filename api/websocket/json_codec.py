@@ -16,6 +16,7 @@ from tailrace.api.websocket.codecs import (
     Codec,
     Envelope,
     NewEntry,
+    PlainAck,
     RawAppend,
     RawCommand,
     RequestT,
@@ -35,6 +36,7 @@ from tailrace.api.websocket_limits import (
 )
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import explained, require_few_elements
+from tailrace.api.wire.id_lists import consecutive_ids
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
@@ -60,6 +62,16 @@ class _PlainAppend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     op: Literal["append"]
     key: str
     fields: msgspec.Raw
+
+
+class _PlainAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An acknowledgment without options."""
+
+    id: Any
+    op: Any
+    key: str
+    group: str
+    ids: msgspec.Raw
 
 
 def _are_usable(request_ids: Sequence[Any]) -> bool:
@@ -92,6 +104,7 @@ class JsonCodec(Codec):
     _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
     _decode_append: Final = msgspec.json.Decoder(RawAppend).decode
     _decode_appends: Final = msgspec.json.Decoder(list[_PlainAppend]).decode
+    _decode_ack: Final = msgspec.json.Decoder(_PlainAck).decode
     _decode_command: Final = msgspec.json.Decoder(RawCommand).decode
     _decode_text: Final = msgspec.json.Decoder(str).decode
     _encode: Final = msgspec.json.Encoder().encode
@@ -152,6 +165,18 @@ class JsonCodec(Codec):
         if refusal.code is ErrorCode.ENTRY_TOO_LARGE:
             return refusal
         return explained(raw, AppendRequest, error)
+
+    def plain_ack(self, raw: bytes) -> PlainAck | None:
+        """Return a valid `ack` of consecutive entries without options, else None."""
+        try:
+            request = self._decode_ack(raw)
+            ids = consecutive_ids(bytes(request.ids))
+            if ids is None:
+                return None
+            key = name_from_body(request.key, None, "key")
+            return PlainAck(key, name_from_body(request.group, None, "group"), ids)
+        except (*UNREADABLE, RequestRefused):
+            return None
 
     def words(self, raw: bytes) -> list[bytes]:
         """Return the words of a `command`, in the format of the command endpoint. Raises `RequestRefused`."""

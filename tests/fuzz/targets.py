@@ -119,7 +119,7 @@ HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
     lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), hot.no_idempotency),
     lambda raw: hot.read_command(hot.parse_read(raw), None),
     lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
-    lambda raw: pending.ack_command(b"s", b"g", pending.hot_ack_ids(raw) or ["1-1"]),
+    lambda raw: pending.hot_ack_command(b"s", b"g", raw),
     lambda raw: pending.nack_command(b"s", b"g", parse_body(raw, NackBody)),
     lambda raw: pending.claim_command(b"s", b"g", parse_body(raw, ClaimBody)),
     lambda raw: pending.autoclaim_command(b"s", b"g", parse_body(raw, AutoClaimBody)),
