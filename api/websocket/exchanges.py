@@ -71,7 +71,11 @@ class ReceivedRequest(NamedTuple):
 
     request: ReadRequest
     exchange: Exchange
-    request_count = 1
+
+    @property
+    def request_count(self) -> int:
+        """Return 1: it is one request."""
+        return 1
 
     @property
     def unread_bytes(self) -> int:
@@ -85,7 +89,11 @@ class PendingRequest(NamedTuple):
     request_id: RequestId | None
     plan: Plan | StreamError | RequestRefused | Unauthenticated
     exchange: Exchange
-    request_count = 1
+
+    @property
+    def request_count(self) -> int:
+        """Return 1: it is one request."""
+        return 1
 
     @property
     def commands(self) -> Sequence[Command]:

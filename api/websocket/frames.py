@@ -29,11 +29,11 @@ class ReadRequest(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The requests of one frame, in order, and whether they came as an array. `count`: how many they are."""
+    """The requests of one frame, in order, and whether they came as an array."""
 
     is_array: bool
     requests: Sequence[ReadRequest | AppendRun]
-    count: int
+    request_count: int
 
 
 def split_frame(codec: Codec, data: str | bytes) -> Frame:
@@ -42,7 +42,7 @@ def split_frame(codec: Codec, data: str | bytes) -> Frame:
     runs = codec.append_runs(data)
     if runs is not None:
         requests = [run if len(run.fragments) > 1 else one_by_one(run)[0] for run in runs]
-        return Frame(is_array=True, requests=requests, count=sum(len(run.fragments) for run in runs))
+        return Frame(is_array=True, requests=requests, request_count=sum(len(run.fragments) for run in runs))
     is_array, parts = codec.split(data)
     return Frame(is_array, [ReadRequest(part) for part in parts], len(parts))
 
@@ -65,7 +65,7 @@ def read_frame(codec: Codec, data: str | bytes) -> Frame:
     Raises `ProtocolViolation`. It shares no state with a connection, so it can run in a thread.
     """
     frame = split_frame(codec, data)
-    if frame.count > REQUESTS_PER_FRAME_MAX:
+    if frame.request_count > REQUESTS_PER_FRAME_MAX:
         return frame
     return frame._replace(requests=[_read(codec, request) for request in frame.requests])
 

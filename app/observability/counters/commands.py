@@ -113,5 +113,5 @@ class CommandFigures:
 
         The store calls this, because it rejects commands before the engine too.
         """
-        is_run = isinstance(command, Append) and command.each
-        self.refusals[NAMES[type(command)], code] += len(command.fragments) if is_run else 1
+        count = len(command.fragments) if isinstance(command, Append) and command.each else 1
+        self.refusals[NAMES[type(command)], code] += count
