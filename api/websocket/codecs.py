@@ -58,11 +58,11 @@ class AppendRun(NamedTuple):
 
 
 class PlainAck(NamedTuple):
-    """An acknowledgment of consecutive entries, without options."""
+    """An acknowledgment without options."""
 
     key: bytes
     group: bytes
-    ids: range
+    ids: tuple[StreamId, ...] | range
 
 
 class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
@@ -140,8 +140,7 @@ class Codec(ABC):
         """Return a decoded `append`. Raises `RequestRefused`."""
 
     def plain_ack(self, raw: bytes) -> PlainAck | None:
-        """Return a valid `ack` of consecutive entries without options, else None: `request` reads it.
-        O(bytes) in C."""
+        """Return a valid `ack` without options, else None: `request` reads it. O(bytes) in C."""
         del raw
         return None
 

@@ -36,7 +36,7 @@ from tailrace.api.websocket_limits import (
 )
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import explained, require_few_elements
-from tailrace.api.wire.id_lists import consecutive_ids
+from tailrace.api.wire.id_lists import id_list
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
@@ -167,14 +167,15 @@ class JsonCodec(Codec):
         return explained(raw, AppendRequest, error)
 
     def plain_ack(self, raw: bytes) -> PlainAck | None:
-        """Return a valid `ack` of consecutive entries without options, else None."""
+        """Return a valid `ack` without options, else None."""
         try:
+            require_few_elements(raw, REQUEST_ELEMENTS_MAX)
             request = self._decode_ack(raw)
-            ids = consecutive_ids(bytes(request.ids))
-            if ids is None:
-                return None
-            key = name_from_body(request.key, None, "key")
-            return PlainAck(key, name_from_body(request.group, None, "group"), ids)
+            key, group = (
+                name_from_body(request.key, None, "key"),
+                name_from_body(request.group, None, "group"),
+            )
+            return PlainAck(key, group, id_list(bytes(request.ids)))
         except (*UNREADABLE, RequestRefused):
             return None
 

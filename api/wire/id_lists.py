@@ -1,23 +1,32 @@
 """Reads lists of consecutive ids, without work for each id in Python.
 
 A consumer acknowledges what it has read, and the ids of a batch differ in their last number only. This module
-owns that common form. Every other list is read by `api.wire.parameters`, which also finds its mistakes.
+owns that common form, and the decoding of other lists. `api.wire.parameters` reads the ids and finds mistakes.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
+from tailrace.api.wire.parameters import ids_of
 from tailrace.core.limits import IDS_PER_REQUEST_MAX
-from tailrace.core.stream_id import RUN_MIN, U64_MAX, make_id
+from tailrace.core.stream_id import RUN_MIN, U64_MAX, StreamId, make_id
 
 _START: Final = b'["'
 _END: Final = b'"]'
 _DIGITS: Final = b"0123456789"
 
+_IdTexts = Annotated[list[str], msgspec.Meta(min_length=1, max_length=IDS_PER_REQUEST_MAX)]
+_decode_texts: Final = msgspec.json.Decoder(_IdTexts).decode
 _decode_numbers: Final = msgspec.json.Decoder(list[int]).decode
+
+
+def id_list(raw: bytes) -> tuple[StreamId, ...] | range:
+    """Return the ids of a JSON array. Raises an error of msgspec, or `RequestRefused` 400."""
+    ids = consecutive_ids(raw)
+    return ids_of(_decode_texts(raw)) if ids is None else ids
 
 
 def consecutive_ids(raw: bytes) -> range | None:

@@ -114,7 +114,7 @@ def test_a_run_longer_than_a_turn_is_executed_in_several() -> None:
         plain(2, key=7),
         plain(2, key="k" * 513),
         plain(None),
-        plain(True),
+        plain(request_id=True),
         plain(2.0),
         plain([2]),
         {"id": 2, "op": "ping"},
