@@ -1,7 +1,8 @@
 """Reads lists of consecutive ids, without work for each id in Python.
 
 A consumer acknowledges what it has read, and the ids of a batch differ in their last number only. This module
-owns that common form, and the decoding of other lists. `api.wire.parameters` reads the ids and finds mistakes.
+owns that common form, and the decoding of other lists. `api.wire.parameters` reads their ids and finds
+mistakes.
 """
 
 from __future__ import annotations
