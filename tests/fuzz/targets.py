@@ -112,7 +112,7 @@ def command_bodies(data: bytes) -> None:
     world.check()
 
 
-HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
+HOT: Final[tuple[Callable[[bytes], Command | None], ...]] = (
     lambda raw: hot.xadd_command(b"s", raw),
     lambda raw: hot.batch_command(b"s", raw),
     lambda raw: hot.import_command(b"s", raw),
@@ -131,7 +131,9 @@ def hot_bodies(data: bytes) -> None:
     world = _World()
     for decode in HOT:
         try:
-            world.run(decode(data))
+            command = decode(data)
+            if command is not None:
+                world.run(command)
         except (RequestRefused, StreamError):
             continue
     world.say([b"XRANGE", b"s", b"-", b"+"])
@@ -143,9 +145,10 @@ def hot_requests(data: bytes) -> None:
     target, _, rest = data.partition(b"\n")
     headers, _, body = rest.partition(b"\n\n")
     pairs = [line.partition(b":")[::2] for line in headers.split(b"\n")]
-    route = hot_route(b"POST", target, [(name.lower(), value) for name, value in pairs])
-    if route is not None:
-        hot_command(route, body)
+    for method in (b"GET", b"POST"):
+        route = hot_route(method, target, [(name.lower(), value) for name, value in pairs])
+        if route is not None:
+            hot_command(route, body)
 
 
 def compressed_bodies(data: bytes) -> None:
