@@ -136,6 +136,15 @@ def no_such_key(key: bytes) -> StreamError:
     return StreamError(ErrorCode.NO_SUCH_STREAM, "ERR no such key", {"key": key})
 
 
+def ids_exhausted() -> StreamError:
+    """Return the error of XADD after the greatest possible id."""
+    return StreamError(
+        ErrorCode.ID_EXHAUSTED,
+        "ERR The stream has exhausted the last possible ID, unable to add more items",
+        last_id="18446744073709551615-18446744073709551615",
+    )
+
+
 def syntax_error(detail: str = "") -> StreamError:
     """Return ``ERR syntax error``. `detail`: Redis's continuation of the line, if it has one."""
     return StreamError(ErrorCode.SYNTAX, f"ERR syntax error{detail}")

@@ -93,8 +93,13 @@ def refusal_of(quota: Quota) -> RequestRefused:
 
 def require_quota(quota: Quota | None) -> None:
     """Raise `RequestRefused` if the request is above the quota."""
-    if quota is not None and quota.retry_after_s is not None:
+    if quota is not None and is_above(quota):
         raise refusal_of(quota)
+
+
+def is_above(quota: Quota | None) -> bool:
+    """Return whether the request is above the quota."""
+    return quota is not None and quota.retry_after_s is not None
 
 
 class RateLimit:

@@ -11,11 +11,18 @@ from typing import Final
 
 import msgspec
 
-from tailrace.api.wire.group_replies import autoclaim_json, claim_json
+from tailrace.api.wire.group_replies import autoclaim_json, claim_json, extend_json, overview_json
 from tailrace.api.wire.replies import appended_json, slice_json
 from tailrace.core.errors import no_such_key
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import AppendReply, ClaimReply, ReadReply, Reply
+from tailrace.core.replies import (
+    AppendReply,
+    ClaimReply,
+    ExtendReply,
+    PendingSummaryReply,
+    ReadReply,
+    Reply,
+)
 from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 
 REPLAYED_STATUS: Final = 200
@@ -73,3 +80,21 @@ def autoclaim_bytes(reply: Reply, shape: Shape = Shape.NATURAL) -> bytes:
     """Return the answer of `xautoclaim`."""
     assert isinstance(reply, ClaimReply)
     return encode(autoclaim_json(reply, shape))
+
+
+def extend_bytes(reply: Reply) -> bytes:
+    """Return the answer of `extend`."""
+    assert isinstance(reply, ExtendReply)
+    return encode(extend_json(reply))
+
+
+def length_bytes(reply: Reply) -> bytes:
+    """Return the answer of `xlen`."""
+    assert isinstance(reply, int)
+    return b'{"length":%d}' % reply
+
+
+def overview_bytes(reply: Reply) -> bytes:
+    """Return the answer of `xpending_summary`."""
+    assert isinstance(reply, PendingSummaryReply)
+    return encode(overview_json(reply))

@@ -1,8 +1,8 @@
 """The table of the hot operations: the properties that the documented route and the hot way share.
 
-It owns path, media type and status of each operation. `api.routes` declares the documented routes with these
-rows, and `api.hot.requests` recognises hot requests by them. What a token needs comes from
-`api.access.operation_scopes`.
+It owns method, path, media type, parameters and status of each operation. `api.routes` declares the
+documented routes with these rows, and `api.hot.requests` recognises hot requests by them. What a token needs
+comes from `api.access.operation_scopes`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,27 @@ from tailrace.api.wire.negotiation import JSON, NDJSON
 
 
 class HotOperation(Struct, frozen=True):
-    """One row of the table. The method is always POST; every answer is JSON.
+    """One row of the table. Every answer is JSON.
 
     `name`: the operation's id in the OpenAPI document. `path`: its route, with names of parameters in braces.
-    `media_type`: the type of the request's body. `status`: the status of an answer without an error.
-    `is_append`: the headers of a producer apply.
+    `media_type`: the type of the request's body; None for a GET, which has no body. `status`: the status of
+    an answer without an error. `is_append`: the headers of a producer apply. `parameters`: the query
+    parameters that a hot request may have, each once. `is_repeated`: clients send the same head again and
+    again.
     """
 
     name: str
     path: str
-    media_type: str
-    status: int
-    is_append: bool
+    media_type: str | None = JSON
+    status: int = 200
+    is_append: bool = False
+    parameters: frozenset[str] = frozenset()
+    is_repeated: bool = True
+
+    @property
+    def method(self) -> bytes:
+        """The method of its requests."""
+        return b"GET" if self.media_type is None else b"POST"
 
     @property
     def scope(self) -> TokenScope:
@@ -40,24 +49,44 @@ class HotOperation(Struct, frozen=True):
 
     @property
     def pattern(self) -> str:
-        """The pattern of its requests' targets: one group for each parameter, and no query."""
+        """The pattern of its requests' paths: one group for each parameter of the path."""
         parts = re.split(r"\{\w+\}", self.path)
         return "([^/?]+)".join(re.escape(part) for part in parts)
 
 
-XADD: Final = HotOperation("xadd", "/v1/streams/{key}/entries", JSON, 201, is_append=True)
-XADD_BATCH: Final = HotOperation("xadd_batch", "/v1/streams/{key}/entries:batch", JSON, 201, is_append=True)
+_STREAM: Final = "/v1/streams/{key}"
+_GROUP: Final = "/v1/streams/{key}/groups/{group}"
+
+XADD: Final = HotOperation("xadd", f"{_STREAM}/entries", status=201, is_append=True)
+XADD_BATCH: Final = HotOperation("xadd_batch", f"{_STREAM}/entries:batch", status=201, is_append=True)
 IMPORT_ENTRIES: Final = HotOperation(
-    "import_entries", "/v1/streams/{key}/entries:import", NDJSON, 201, is_append=True
+    "import_entries", f"{_STREAM}/entries:import", NDJSON, status=201, is_append=True
 )
-XREAD: Final = HotOperation("xread", "/v1/read", JSON, 200, is_append=False)
-XREADGROUP: Final = HotOperation("xreadgroup", "/v1/read-group", JSON, 200, is_append=False)
-XACK: Final = HotOperation("xack", "/v1/streams/{key}/groups/{group}:ack", JSON, 200, is_append=False)
-XNACK: Final = HotOperation("xnack", "/v1/streams/{key}/groups/{group}:nack", JSON, 200, is_append=False)
-XCLAIM: Final = HotOperation("xclaim", "/v1/streams/{key}/groups/{group}:claim", JSON, 200, is_append=False)
-XAUTOCLAIM: Final = HotOperation(
-    "xautoclaim", "/v1/streams/{key}/groups/{group}:autoclaim", JSON, 200, is_append=False
+XREAD: Final = HotOperation("xread", "/v1/read")
+XREADGROUP: Final = HotOperation("xreadgroup", "/v1/read-group")
+XACK: Final = HotOperation("xack", f"{_GROUP}:ack")
+XNACK: Final = HotOperation("xnack", f"{_GROUP}:nack")
+XCLAIM: Final = HotOperation("xclaim", f"{_GROUP}:claim")
+XAUTOCLAIM: Final = HotOperation("xautoclaim", f"{_GROUP}:autoclaim")
+EXTEND: Final = HotOperation("extend", f"{_GROUP}:extend")
+
+XRANGE: Final = HotOperation(
+    "xrange",
+    f"{_STREAM}/entries",
+    None,
+    parameters=frozenset({"start", "end", "order", "after", "wait_ms", "count", "strict"}),
 )
+GET_ENTRY: Final = HotOperation("get_entry", f"{_STREAM}/entries/{{id}}", None, is_repeated=False)
+XLEN: Final = HotOperation("xlen", f"{_STREAM}/length", None)
+XINFO_STREAM: Final = HotOperation("xinfo_stream", _STREAM, None)
+XINFO_GROUP: Final = HotOperation("xinfo_group", _GROUP, None)
+XPENDING: Final = HotOperation(
+    "xpending",
+    f"{_GROUP}/pending",
+    None,
+    parameters=frozenset({"start", "end", "count", "consumer", "min_idle_ms"}),
+)
+XPENDING_SUMMARY: Final = HotOperation("xpending_summary", f"{_GROUP}/pending:summary", None)
 
 HOT_OPERATIONS: Final = (
     XADD,
@@ -69,4 +98,12 @@ HOT_OPERATIONS: Final = (
     XNACK,
     XCLAIM,
     XAUTOCLAIM,
+    EXTEND,
+    XRANGE,
+    GET_ENTRY,
+    XLEN,
+    XINFO_STREAM,
+    XINFO_GROUP,
+    XPENDING,
+    XPENDING_SUMMARY,
 )

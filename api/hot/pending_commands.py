@@ -11,10 +11,11 @@ from typing import Annotated, Final
 
 import msgspec
 
-from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody
+from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
 from tailrace.api.schemas.pending import NackBody
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import require_few_elements
+from tailrace.api.wire.id_lists import consecutive_ids
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import ids_of, optional_id_of, start_of
 from tailrace.core.commands import (
@@ -22,6 +23,7 @@ from tailrace.core.commands import (
     AutoClaim,
     Claim,
     ClaimOptions,
+    ExtendLeases,
     NackMode,
     NegativeAcknowledge,
 )
@@ -34,17 +36,23 @@ class _HotAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     ids: Annotated[list[str], msgspec.Meta(min_length=1, max_length=IDS_PER_REQUEST_MAX)]
 
 
+_IDS_ONLY: Final = b'{"ids":'
+
 _decode_hot_ack: Final = msgspec.json.Decoder(_HotAck).decode
 
 
-def hot_ack_ids(raw: bytes) -> list[str] | None:
-    """Return the ids in the body of `xack` if it has no other member, else None: the model then decodes it.
+def hot_ack_command(key: bytes, group: bytes, raw: bytes) -> Acknowledge | None:
+    """Return the command for a body of `xack` with ids only, else None: the model then decodes the body.
 
-    Raises `RequestRefused` 413.
+    Raises `RequestRefused` 400 or 413.
     """
+    if raw.startswith(_IDS_ONLY):
+        ids = consecutive_ids(raw[len(_IDS_ONLY) : -1])
+        if ids is not None and raw.endswith(b"}"):
+            return Acknowledge(key, group, ids, require_group=True)
     require_few_elements(raw, REQUEST_ELEMENTS_MAX)
     try:
-        return _decode_hot_ack(raw).ids
+        return ack_command(key, group, _decode_hot_ack(raw).ids)
     except UNREADABLE:
         return None
 
@@ -74,6 +82,13 @@ def claim_command(key: bytes, group: bytes, body: ClaimBody) -> Claim:
         last_id=optional_id_of(body.last_id, "last_id"),
     )
     return Claim(key, group, name_from_body(body.consumer, body.encoding, "consumer"), options)
+
+
+def extend_command(key: bytes, group: bytes, body: ExtendBody) -> ExtendLeases:
+    """Return the command that begins the idle time of a consumer's entries again."""
+    return ExtendLeases(
+        key, group, name_from_body(body.consumer, body.encoding, "consumer"), ids_of(body.ids)
+    )
 
 
 def autoclaim_command(key: bytes, group: bytes, body: AutoClaimBody) -> AutoClaim:

@@ -1,17 +1,18 @@
 """Decides which requests may use the hot way, from the head of a request, and finds the command of such a
 request.
 
-A request is hot if it is for a hot operation, has no query, declares its length, and has no header that can
-change the response, except those of a producer. The documented route serves every other request. It also
-serves a hot request that the hot way cannot finish: if the body or the command is refused, or if a read finds
-nothing and shall wait. Until then the hot way has changed nothing but what the same command changes again (a
-group read creates its consumer), so the documented route handles the request from its start.
+A request is hot if it is for a hot operation, has only plain parameters of that operation, declares the
+length of its body (a GET has none), and has no header that can change the response, except those of a
+producer. The documented route serves every other request. It also serves a hot request that the hot way
+cannot finish: if the body or the command is refused, or if a read finds nothing and shall wait. Until then
+the hot way has changed nothing but what the same command changes again (a group read creates its consumer),
+so the documented route handles the request from its start.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
@@ -21,6 +22,7 @@ from msgspec.structs import replace
 from starlette.datastructures import Headers
 
 from tailrace.api.hot.operations import HOT_OPERATIONS, HotOperation
+from tailrace.api.hot.queries import NotPlain, plain_query
 from tailrace.api.hot.rows import HOT_ROWS, AnswerOf, CommandOf
 from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import RequestRefused
@@ -60,6 +62,11 @@ _VALUES: Final = {
 
 _NONE: Final = frozenset[bytes]()
 
+_OF_BODIES: Final = frozenset({b"content-length", b"content-type"})
+"""The headers that every hot request with a body has, and no other."""
+
+_NO_QUERY: Final[Mapping[str, bytes]] = {}
+
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
@@ -77,9 +84,9 @@ class HotRoute(Struct, frozen=True):
 
 def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | None:
     """Return the route of a hot request, None for every other request. Header names are in lower case."""
-    if method != b"POST":
-        return None
-    found = _TARGET.fullmatch(target)
+    targets = _TARGETS.get(method)
+    path, mark, raw_query = target.partition(b"?")
+    found = None if targets is None else targets.fullmatch(path)
     if found is None:
         return None
     row = HOT_ROWS[found.lastgroup or ""]
@@ -87,22 +94,28 @@ def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | N
     is_of_producer = not given.isdisjoint(PRODUCER_HEADER_NAMES)
     if not given or (is_of_producer and not row.operation.is_append):
         return None
+    query = plain_query(raw_query, row.operation.parameters) if mark else _NO_QUERY
+    if query is None or (mark and not query):
+        return None
     _, *parameters = (group for group in found.groups() if group is not None)
     try:
         names = [name_from_path(parameter.decode("latin-1")) for parameter in parameters]
     except RequestRefused:
         return None
     command_of = partial(row.command_of, *names)
+    if row.operation.parameters:
+        command_of = partial(command_of, query)
     if is_of_producer:
         command_of = partial(_command_of_producer, command_of, Headers(raw=list(headers)))
-    return HotRoute(row.operation, row.scope, command_of, row.answer_of)
+    answer_of = partial(row.answer_of, *names) if row.answers_by_name else row.answer_of
+    return HotRoute(row.operation, row.scope, command_of, answer_of)
 
 
 def hot_command(route: HotRoute, body: bytes) -> Command | None:
     """Return the command of a body, None if the documented route must answer the request."""
     try:
         return route.command_of(body)
-    except (RequestRefused, StreamError):
+    except (RequestRefused, StreamError, NotPlain):
         return None
 
 
@@ -114,8 +127,9 @@ def at_once(command: Command) -> Command:
     return command
 
 
-def _hot_headers(headers: RawHeaders, media_type: bytes) -> AbstractSet[bytes]:
-    """Return the names of `headers` if a hot request may have all of them, else none."""
+def _hot_headers(headers: RawHeaders, media_type: bytes | None) -> AbstractSet[bytes]:
+    """Return the names of `headers` if a hot request may have all of them, else none. `media_type`: of its
+    body; None if it has no body."""
     seen: set[bytes] = set()
     for name, value in headers:
         if name not in _HEADERS or name in seen:
@@ -127,14 +141,20 @@ def _hot_headers(headers: RawHeaders, media_type: bytes) -> AbstractSet[bytes]:
             return _NONE
         if name == b"content-length" and not (value.isdigit() and int(value) <= BODY_BYTES_MAX):
             return _NONE
-    return seen if b"content-length" in seen and b"content-type" in seen else _NONE
+    if media_type is None:
+        return seen if seen.isdisjoint(_OF_BODIES) else _NONE
+    return seen if seen >= _OF_BODIES else _NONE
 
 
 def _command_of_producer(command_of: CommandOf, headers: Headers, body: bytes) -> Command | None:
     return command_of(body, partial(idempotency_of, headers, body))
 
 
-_TARGET: Final = re.compile(
-    "|".join(f"(?P<{operation.name}>{operation.pattern})" for operation in HOT_OPERATIONS).encode()
-)
-"""The matching outer group names the operation; its inner groups are the parameters."""
+def _targets_of(method: bytes) -> re.Pattern[bytes]:
+    """Return the pattern of all paths. The matching outer group names the operation; its inner groups are the
+    parameters of the path."""
+    own = (operation for operation in HOT_OPERATIONS if operation.method == method)
+    return re.compile("|".join(f"(?P<{operation.name}>{operation.pattern})" for operation in own).encode())
+
+
+_TARGETS: Final = {method: _targets_of(method) for method in (b"GET", b"POST")}

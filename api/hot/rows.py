@@ -10,25 +10,42 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
-from tailrace.api.hot import answers, commands, pending_commands
+from tailrace.api.hot import answers, commands, pending_commands, plain_reads
 from tailrace.api.hot.operations import (
+    EXTEND,
+    GET_ENTRY,
     IMPORT_ENTRIES,
     XACK,
     XADD,
     XADD_BATCH,
     XAUTOCLAIM,
     XCLAIM,
+    XINFO_GROUP,
+    XINFO_STREAM,
+    XLEN,
     XNACK,
+    XPENDING,
+    XPENDING_SUMMARY,
+    XRANGE,
     XREAD,
     XREADGROUP,
     HotOperation,
 )
 from tailrace.api.principals import TokenScope
-from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody
+from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
 from tailrace.api.schemas.pending import NackBody
 from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
-from tailrace.core.commands import Append, Command, Read, ReadGroup
+from tailrace.core.commands import (
+    Append,
+    Command,
+    InfoGroups,
+    InfoStream,
+    PendingSummary,
+    Read,
+    ReadGroup,
+    StreamLength,
+)
 from tailrace.core.replies import AppendReply, ReadReply, Reply
 
 CommandOf = Callable[..., Command | None]
@@ -36,17 +53,27 @@ AnswerOf = Callable[[Reply, Command], bytes | None]
 
 
 class HotRow(NamedTuple):
-    """One operation. `command_of` takes the names in the path, the body, and optionally the idempotency."""
+    """One operation. `command_of` takes the names in the path, the query if the operation has parameters, the
+    body, and optionally the idempotency. `answer_of` takes the reply and the command; before them the names
+    in the path, if `answers_by_name`."""
 
     operation: HotOperation
-    media_type: bytes
+    media_type: bytes | None
     scope: TokenScope
     command_of: CommandOf
-    answer_of: AnswerOf
+    answer_of: Callable[..., bytes | None]
+    answers_by_name: bool = False
 
 
-def _row(operation: HotOperation, command_of: CommandOf, answer_of: AnswerOf) -> HotRow:
-    return HotRow(operation, operation.media_type.encode(), operation.scope, command_of, answer_of)
+def _row(
+    operation: HotOperation,
+    command_of: CommandOf,
+    answer_of: Callable[..., bytes | None],
+    *,
+    answers_by_name: bool = False,
+) -> HotRow:
+    media_type = None if operation.media_type is None else operation.media_type.encode()
+    return HotRow(operation, media_type, operation.scope, command_of, answer_of, answers_by_name)
 
 
 # --- commands --------------------------------------------------------------------------------------
@@ -76,17 +103,16 @@ def _group_read_command(body: bytes) -> ReadGroup | None:
     return None if asked.min_count else commands.group_read_command(asked, asked.wait_ms or None)
 
 
-def _ack_command(key: bytes, group: bytes, body: bytes) -> Command | None:
-    ids = pending_commands.hot_ack_ids(body)
-    return None if ids is None else pending_commands.ack_command(key, group, ids)
-
-
 def _nack_command(key: bytes, group: bytes, body: bytes) -> Command:
     return pending_commands.nack_command(key, group, parse_body(body, NackBody))
 
 
 def _claim_command(key: bytes, group: bytes, body: bytes) -> Command:
     return pending_commands.claim_command(key, group, parse_body(body, ClaimBody))
+
+
+def _extend_command(key: bytes, group: bytes, body: bytes) -> Command:
+    return pending_commands.extend_command(key, group, parse_body(body, ExtendBody))
 
 
 def _autoclaim_command(key: bytes, group: bytes, body: bytes) -> Command:
@@ -128,9 +154,26 @@ HOT_ROWS: Final = {
         _row(IMPORT_ENTRIES, commands.import_command, _batch_answer),
         _row(XREAD, _read_command, partial(_read_answer, deliveries=False)),
         _row(XREADGROUP, _group_read_command, partial(_read_answer, deliveries=True)),
-        _row(XACK, _ack_command, _always(answers.ack_bytes)),
+        _row(XACK, pending_commands.hot_ack_command, _always(answers.ack_bytes)),
         _row(XNACK, _nack_command, _always(answers.nack_bytes)),
         _row(XCLAIM, _claim_command, _always(answers.claim_bytes)),
         _row(XAUTOCLAIM, _autoclaim_command, _always(answers.autoclaim_bytes)),
+        _row(EXTEND, _extend_command, _always(answers.extend_bytes)),
+        _row(XRANGE, plain_reads.range_command, plain_reads.range_answer),
+        _row(GET_ENTRY, plain_reads.entry_command, plain_reads.entry_answer),
+        _row(XLEN, lambda key, _: StreamLength(key), _always(answers.length_bytes)),
+        _row(XINFO_STREAM, lambda key, _: InfoStream(key), plain_reads.stream_answer),
+        _row(
+            XINFO_GROUP,
+            lambda key, _group, _: InfoGroups(key),
+            plain_reads.group_answer,
+            answers_by_name=True,
+        ),
+        _row(XPENDING, plain_reads.pending_command, plain_reads.pending_answer),
+        _row(
+            XPENDING_SUMMARY,
+            lambda key, group, _: PendingSummary(key, group),
+            _always(answers.overview_bytes),
+        ),
     )
 }

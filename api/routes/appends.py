@@ -21,7 +21,7 @@ from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES
 from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
 from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath
-from tailrace.api.wire.negotiation import JSON, require_content_type
+from tailrace.api.wire.negotiation import JSON, NDJSON, require_content_type
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response
 from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
@@ -179,7 +179,7 @@ async def import_entries(
 
 async def _import_command(key: bytes, request: Request, shape: Literal["fields", "entry"]) -> Append:
     """Return the command of an import. Raises `RequestRefused` if the body or a header is invalid."""
-    require_content_type(request, IMPORT_ENTRIES.media_type)
+    require_content_type(request, NDJSON)
     imports: Imports = request.app.state.imports
     new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()

@@ -9,12 +9,11 @@ from starlette.responses import Response
 from tailrace.api.document.operations import operation
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.existing import execute_together
-from tailrace.api.routes.groups import group_named
 from tailrace.api.schemas.dead_letters import CONFIGURED_EXAMPLE, GroupSettingsBody, RedriveBody, RedriveReply
 from tailrace.api.schemas.groups import Group
 from tailrace.api.wire.bodies import read_body, read_optional_body
 from tailrace.api.wire.filtering import compiled
-from tailrace.api.wire.group_replies import group_json, redrive_json
+from tailrace.api.wire.group_replies import group_json, group_named, redrive_json
 from tailrace.api.wire.names import GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import Store, ids_of, start_of

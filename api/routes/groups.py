@@ -9,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.hot.operations import XINFO_GROUP
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.existing import execute_together
 from tailrace.api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
 from tailrace.api.wire.bodies import read_body, read_optional_body
-from tailrace.api.wire.group_replies import group_json
+from tailrace.api.wire.group_replies import group_json, group_named
 from tailrace.api.wire.names import GroupPath, KeyPath
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import Store, group_start_of
@@ -21,7 +22,6 @@ from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
 from tailrace.core.errors import ErrorCode, no_group
-from tailrace.core.replies import GroupInfo, Reply
 from tailrace.core.stream_id import parse_position
 
 router = APIRouter(tags=["groups"])
@@ -81,26 +81,18 @@ async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store:
 
 
 @router.get(
-    "/v1/streams/{key}/groups/{group}",
+    XINFO_GROUP.path,
     **operation(
-        "xinfo_group",
+        XINFO_GROUP.name,
         "Inspect a group",
         reply=Group,
+        status=XINFO_GROUP.status,
         errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.NOGROUP),
     ),
 )
 async def xinfo_group(key: KeyPath, group: GroupPath, store: Store) -> Response:
     """Return one group with its position and lag. O(groups)."""
     return json_response(group_json(group_named(await store.execute(InfoGroups(key)), key, group)))
-
-
-def group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
-    """Return the group's description. Raises `StreamError` NOGROUP."""
-    assert isinstance(infos, list)
-    for info in infos:
-        if isinstance(info, GroupInfo) and info.name == group:
-            return info
-    raise no_group(key, group)
 
 
 @router.post(

@@ -10,7 +10,16 @@ from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.hot import answers, pending_commands
-from tailrace.api.hot.operations import XACK, XAUTOCLAIM, XCLAIM, XNACK
+from tailrace.api.hot.operations import (
+    EXTEND,
+    XACK,
+    XAUTOCLAIM,
+    XCLAIM,
+    XNACK,
+    XPENDING,
+    XPENDING_SUMMARY,
+)
+from tailrace.api.hot.read_commands import PENDING_PAGE_DEFAULT, pending_command
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.base import I64_MAX
@@ -24,8 +33,8 @@ from tailrace.api.schemas.claims import (
 )
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.group_replies import extend_json, overview_json, pending_page_json
-from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath, name_from_body
+from tailrace.api.wire.group_replies import pending_page_json
+from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
     EntryShape,
@@ -33,26 +42,24 @@ from tailrace.api.wire.parameters import (
     RangeEnd,
     RangeStart,
     Store,
-    end_of,
     ids_of,
     references_of,
-    start_of,
 )
 from tailrace.api.wire.replies import Json, deletions_json, json_response
 from tailrace.core import replies
-from tailrace.core.commands import AcknowledgeAndDelete, ExtendLeases, PendingRange, PendingSummary
+from tailrace.core.commands import AcknowledgeAndDelete, PendingSummary
 from tailrace.core.errors import ErrorCode
-from tailrace.core.limits import READ_ENTRIES_MAX
 
 router = APIRouter(tags=["pending"])
 
 
 @router.get(
-    "/v1/streams/{key}/groups/{group}/pending",
+    XPENDING.path,
     **operation(
-        "xpending",
+        XPENDING.name,
         "List pending entries",
         reply=PendingPage,
+        status=XPENDING.status,
         errors=(
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
@@ -80,22 +87,22 @@ async def xpending(
     ] = 0,
     start: RangeStart = "-",
     end: RangeEnd = "+",
-    count: PageCount = 100,
+    count: PageCount = PENDING_PAGE_DEFAULT,
 ) -> Response:
     """List pending entries in id order, with owner, idle time and delivery count. O(log n + page)."""
-    most = min(count, READ_ENTRIES_MAX)
-    command = PendingRange(key, group, start_of(start), end_of(end), most, min_idle_ms, consumer)
+    command = pending_command(key, group, start, end, count, min_idle_ms, consumer)
     entries = await store.execute(command)
     assert isinstance(entries, list)
-    return json_response(await pending_page_json(entries, most))
+    return json_response(await pending_page_json(entries, command.count))
 
 
 @router.get(
-    "/v1/streams/{key}/groups/{group}/pending:summary",
+    XPENDING_SUMMARY.path,
     **operation(
-        "xpending_summary",
+        XPENDING_SUMMARY.name,
         "Summarise pending entries",
         reply=PendingOverview,
+        status=XPENDING_SUMMARY.status,
         errors=(HttpCode.INVALID_NAME, ErrorCode.NOGROUP, ErrorCode.REPLY_TOO_LARGE),
     ),
 )
@@ -104,9 +111,7 @@ async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Resp
 
     O(consumers).
     """
-    reply = await store.execute(PendingSummary(key, group))
-    assert isinstance(reply, replies.PendingSummaryReply)
-    return json_response(overview_json(reply))
+    return Response(answers.overview_bytes(await store.execute(PendingSummary(key, group))), media_type=JSON)
 
 
 @router.post(
@@ -189,11 +194,12 @@ async def xclaim(
 
 
 @router.post(
-    "/v1/streams/{key}/groups/{group}:extend",
+    EXTEND.path,
     **operation(
-        "extend",
+        EXTEND.name,
         "Keep entries (heartbeat)",
         reply=ExtendReply,
+        status=EXTEND.status,
         body=ExtendBody,
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
     ),
@@ -204,11 +210,8 @@ async def extend(key: KeyPath, group: GroupPath, request: Request, store: Store)
     Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
     unchanged. O(ids log n).
     """
-    body = await read_body(request, ExtendBody)
-    consumer = name_from_body(body.consumer, body.encoding, "consumer")
-    reply = await store.execute(ExtendLeases(key, group, consumer, ids_of(body.ids)))
-    assert isinstance(reply, replies.ExtendReply)
-    return json_response(extend_json(reply))
+    command = pending_commands.extend_command(key, group, await read_body(request, ExtendBody))
+    return Response(answers.extend_bytes(await store.execute(command)), media_type=JSON)
 
 
 @router.post(

@@ -10,12 +10,14 @@ from starlette.responses import Response
 
 from tailrace.api.access.token_end import GuardedStreamingResponse
 from tailrace.api.document.operations import operation
+from tailrace.api.hot.operations import GET_ENTRY, XRANGE
+from tailrace.api.hot.read_commands import after_command, entry_command, range_command
 from tailrace.api.http.disconnect import execute_while_connected, while_connected
 from tailrace.api.name_members import named
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.refusal_texts import quoted
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.routes.range_parameters import BoundsParameter, FollowingParameter, Page, PageParameter
+from tailrace.api.routes.range_parameters import BoundsParameter, FollowingParameter, PageParameter
 from tailrace.api.schemas.entries import Entry, RangePage
 from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import KeyPath
@@ -30,17 +32,13 @@ from tailrace.api.wire.parameters import (
     Store,
     end_of,
     export_shape,
-    id_of,
-    position_of,
     start_of,
 )
 from tailrace.api.wire.replies import first_entry_json, json_response, range_json, scanned_json, tail_json
 from tailrace.api.wire.scans import scanned_range, scanned_read
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
-from tailrace.api.wire.waiting import Waiting
-from tailrace.core.commands import Range, Read, ReadFrom, ReadLimits
+from tailrace.core.commands import Range
 from tailrace.core.errors import ErrorCode, no_such_key
-from tailrace.core.limits import PAGE_BYTES_MAX, READ_ENTRIES_MAX
 from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import RangeReply, ReadReply
 
@@ -55,11 +53,12 @@ EXPORT_EXAMPLE: Final = (
 
 
 @router.get(
-    "/v1/streams/{key}/entries",
+    XRANGE.path,
     **operation(
-        "xrange",
+        XRANGE.name,
         "Read a range of entries",
         reply=RangePage,
+        status=XRANGE.status,
         errors=(
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
@@ -88,7 +87,8 @@ async def xrange(
     so a page with `next` can be empty: send the next request. O(log n + examined entries).
     """
     if following.after is not None:
-        command = _read_after(ReadFrom(key, position_of(following.after)), page, following.wait)
+        block_ms = following.wait.block_ms
+        command = after_command(key, following.after, page.most, block_ms, strict=page.strict)
         if page.wanted is not None:
             work = scanned_read(store, command, page.wanted)
             found = await while_connected(request.scope, request.receive, work)
@@ -96,26 +96,14 @@ async def xrange(
         reply = await execute_while_connected(request, store, command)
         assert isinstance(reply, ReadReply)
         return json_response(tail_json(reply.streams[0], page.shape), headers=following.wait.headers)
-    query = Range(
-        key,
-        start_of(bounds.start),
-        end_of(bounds.end),
-        count=page.most,
-        reverse=bounds.order == "desc",
-        max_bytes=PAGE_BYTES_MAX,
-        strict=page.strict,
-    )
+    reverse = bounds.order == "desc"
+    query = range_command(key, bounds.start, bounds.end, page.most, reverse=reverse, strict=page.strict)
     if page.wanted is not None:
         found = await while_connected(
             request.scope, request.receive, scanned_range(store, query, page.wanted)
         )
         return json_response(await scanned_json(found, page.shape))
     return json_response(await range_json(await _range(store, query), page.shape))
-
-
-def _read_after(source: ReadFrom, page: Page, wait: Waiting) -> Read:
-    limits = ReadLimits(count=min(page.most, READ_ENTRIES_MAX), page_bytes=PAGE_BYTES_MAX)
-    return Read((source,), limits, wait.block_ms, page.strict)
 
 
 async def _range(store: StreamStore, query: Range) -> RangeReply:
@@ -190,11 +178,12 @@ async def export_entries(
 
 
 @router.get(
-    "/v1/streams/{key}/entries/{id}",
+    GET_ENTRY.path,
     **operation(
-        "get_entry",
+        GET_ENTRY.name,
         "Read one entry",
         reply=Entry,
+        status=GET_ENTRY.status,
         errors=(
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
@@ -205,8 +194,7 @@ async def export_entries(
 )
 async def get_entry(key: KeyPath, id: EntryIdPath, store: Store, shape: EntryShape) -> Response:  # noqa: A002
     """Return the entry with this id. O(log n)."""
-    value = id_of(id)
-    reply = await _range(store, Range(key, value, value, count=1))
+    reply = await _range(store, entry_command(key, id))
     if not reply.exists:
         raise no_such_key(key)
     if not reply.entries.ids:

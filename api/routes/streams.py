@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.hot import answers
+from tailrace.api.hot.operations import XINFO_STREAM, XLEN
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.existing import execute_together
@@ -24,6 +26,7 @@ from tailrace.api.schemas.streams import (
 from tailrace.api.schemas.texts import suggestion
 from tailrace.api.wire.bodies import read_body, read_optional_body
 from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
+from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
 from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.stream_replies import (
@@ -95,11 +98,12 @@ def _rules_of(body: StreamSettings) -> RetentionRules | UnsetType | None:
 
 
 @router.get(
-    "/v1/streams/{key}",
+    XINFO_STREAM.path,
     **operation(
-        "xinfo_stream",
+        XINFO_STREAM.name,
         "Inspect a stream",
         reply=StreamState,
+        status=XINFO_STREAM.status,
         errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM, ErrorCode.REPLY_TOO_LARGE),
     ),
 )
@@ -154,17 +158,18 @@ async def head_stream(key: KeyPath, store: Store) -> Response:
 
 
 @router.get(
-    "/v1/streams/{key}/length",
+    XLEN.path,
     **operation(
-        "xlen",
+        XLEN.name,
         "Count a stream's entries",
         reply=StreamLengthReply,
+        status=XLEN.status,
         errors=(HttpCode.INVALID_NAME,),
     ),
 )
 async def xlen(key: KeyPath, store: Store) -> Response:
     """Return the number of entries of a stream. A missing stream counts as an empty one. O(1)."""
-    return json_response({"length": await store.execute(StreamLength(key))})
+    return Response(answers.length_bytes(await store.execute(StreamLength(key))), media_type=JSON)
 
 
 @router.post(

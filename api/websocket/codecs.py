@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 import msgspec
 
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.websocket.request import Request
+from tailrace.api.websocket.request import Request, RequestId
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, CloseCode, ProtocolViolation
 from tailrace.api.wire.appends import UNREADABLE, trimming_of
 from tailrace.api.wire.bodies import mismatch
@@ -24,6 +24,7 @@ from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
 from tailrace.core.log.entry import BadEntry, from_base64
 from tailrace.core.replies import Entries
+from tailrace.core.stream_id import StreamId, format_id
 
 RequestT = TypeVar("RequestT", bound=Request)
 
@@ -46,6 +47,22 @@ class NewEntry(NamedTuple):
     trim: Trim | None
     nomkstream: bool
     if_last_id: str | None
+
+
+class AppendRun(NamedTuple):
+    """Adjacent appends of one frame to one stream, without options. `request_ids`: those of the requests."""
+
+    key: bytes
+    request_ids: Sequence[RequestId]
+    fragments: Sequence[bytes]
+
+
+class PlainAck(NamedTuple):
+    """An acknowledgment without options."""
+
+    key: bytes
+    group: bytes
+    ids: tuple[StreamId, ...] | range
 
 
 class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
@@ -101,6 +118,12 @@ class Codec(ABC):
     @abstractmethod
     def _split(self, raw: bytes) -> tuple[bool, list[bytes]]: ...
 
+    def append_runs(self, data: str | bytes) -> list[AppendRun] | None:
+        """Return the requests of a frame in one decoding, if the frame is an array of valid appends without
+        options. Else return None: `split` reads the frame. O(bytes)."""
+        del data
+        return None
+
     @abstractmethod
     def envelope(self, raw: bytes) -> Envelope:
         """Return the id and op of a request. Raises `RequestRefused` if the request is not an object."""
@@ -115,6 +138,11 @@ class Codec(ABC):
     @abstractmethod
     def new_entry(self, raw: bytes) -> NewEntry:
         """Return a decoded `append`. Raises `RequestRefused`."""
+
+    def plain_ack(self, raw: bytes) -> PlainAck | None:
+        """Return a valid `ack` without options, else None: `request` reads it. O(bytes) in C."""
+        del raw
+        return None
 
     @abstractmethod
     def words(self, raw: bytes) -> list[bytes]:
@@ -139,9 +167,20 @@ class Codec(ABC):
     def result(self, reply: Resp) -> object:
         """Return a RESP2 reply as content of a frame."""
 
-    def joined(self, frames: Sequence[bytes]) -> bytes:
-        """Return one frame with an array of encoded contents."""
-        return self.encode([msgspec.Raw(frame) for frame in frames])
+    @abstractmethod
+    def piece(self, frames: Sequence[bytes]) -> bytes:
+        """Return encoded contents as a piece of an array."""
+
+    @abstractmethod
+    def joined(self, pieces: Sequence[bytes], count: int) -> bytes:
+        """Return one frame with an array of `count` encoded contents, in pieces of one or more."""
+
+    def appended(self, request_ids: Sequence[RequestId], ids: Sequence[StreamId]) -> bytes:
+        """Return the replies to appends that succeeded, as a piece of an array. O(ids)."""
+        pairs = zip(request_ids, ids, strict=True)
+        return self.piece(
+            [self.encode({"id": name, "ok": {"id": format_id(value)}}) for name, value in pairs]
+        )
 
 
 def name_of(value: str | bytes, encoding: Any, what: str) -> bytes:

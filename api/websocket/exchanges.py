@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.codecs import AppendRun, Codec
 from tailrace.api.websocket.frames import ReadRequest
-from tailrace.api.websocket.plan import Plan
+from tailrace.api.websocket.plan import Answers, Plan
+from tailrace.api.websocket.pushes import problem_for
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket_limits import (
     FRAME_MISTAKES_LISTED_MAX,
@@ -25,20 +27,21 @@ from tailrace.api.websocket_limits import (
 )
 from tailrace.api.wire.bodies import mismatch, refused
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command
-from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.commands import Append, Command
+from tailrace.core.errors import ErrorCode, StreamError, ids_exhausted
+from tailrace.core.replies import AppendReply
 
 
 class Exchange:
     """One frame of requests, and its replies so far. `room`: the room that all its replies share."""
 
-    __slots__ = ("_is_array", "_missing", "_mistakes_left", "_replies", "room")
+    __slots__ = ("_is_array", "_missing", "_mistakes_left", "_pieces", "_request_count", "room")
 
     def __init__(self, request_count: int, *, is_array: bool) -> None:
         self.room = ReplyRoom(REPLY_BYTES_MAX)
         self._is_array = is_array
-        self._missing = request_count
-        self._replies: list[bytes] = []
+        self._request_count = self._missing = request_count
+        self._pieces: list[bytes] = []
         self._mistakes_left = FRAME_MISTAKES_LISTED_MAX
 
     def refusal(self, error: ValidationError, model: type[BaseModel]) -> RequestRefused:
@@ -53,13 +56,14 @@ class Exchange:
         self._mistakes_left -= len(refusal.errors)
         return _not_listed() if self._mistakes_left < 0 else refusal
 
-    def add(self, reply: bytes, codec: Codec) -> bytes | None:
-        """Add one reply. Return the frame to send once the last reply is known, else None."""
+    def add(self, piece: bytes, count: int, codec: Codec) -> bytes | None:
+        """Add a piece of `count` replies. Return the frame to send once the last reply is known, else
+        None."""
         if not self._is_array:
-            return reply
-        self._replies.append(reply)
-        self._missing -= 1
-        return None if self._missing else codec.joined(self._replies)
+            return piece
+        self._pieces.append(piece)
+        self._missing -= count
+        return None if self._missing else codec.joined(self._pieces, self._request_count)
 
 
 class ReceivedRequest(NamedTuple):
@@ -67,6 +71,11 @@ class ReceivedRequest(NamedTuple):
 
     request: ReadRequest
     exchange: Exchange
+
+    @property
+    def request_count(self) -> int:
+        """Return 1: it is one request."""
+        return 1
 
     @property
     def unread_bytes(self) -> int:
@@ -82,6 +91,11 @@ class PendingRequest(NamedTuple):
     exchange: Exchange
 
     @property
+    def request_count(self) -> int:
+        """Return 1: it is one request."""
+        return 1
+
+    @property
     def commands(self) -> Sequence[Command]:
         """The commands of its plan; none for an error."""
         return self.plan.commands if isinstance(self.plan, Plan) else ()
@@ -95,10 +109,60 @@ class PendingRequest(NamedTuple):
         return MISTAKE_BYTES * (1 + len(mistakes))
 
 
+class ReceivedRun(NamedTuple):
+    """Adjacent appends to one stream that have no command yet."""
+
+    run: AppendRun
+    exchange: Exchange
+
+    @property
+    def request_count(self) -> int:
+        """How many appends they are."""
+        return len(self.run.fragments)
+
+
+class PendingRun(NamedTuple):
+    """Adjacent appends to one stream that wait for their turn as one command. The replies are those of the
+    same appends one by one."""
+
+    run: AppendRun
+    command: Append
+    exchange: Exchange
+
+    @property
+    def request_count(self) -> int:
+        """How many appends they are."""
+        return len(self.run.fragments)
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """The command of all its appends."""
+        return (self.command,)
+
+    def replies(self, codec: Codec, answers: Answers | StoreUnavailable) -> bytes:
+        """Return the replies to all its appends, as a piece of an array. O(appends)."""
+        request_ids = self.run.request_ids
+        answer = answers if isinstance(answers, StoreUnavailable) else answers[0]
+        if isinstance(answer, (StreamError, StoreUnavailable)):
+            return codec.piece(_refusals(codec, request_ids, answer))
+        assert isinstance(answer, AppendReply), "an append of a run creates its stream"
+        done = len(answer.ids)
+        if done == len(request_ids):
+            return codec.appended(request_ids, answer.ids)
+        failed = _refusals(codec, request_ids[done:], ids_exhausted())
+        return codec.piece([codec.appended(request_ids[:done], answer.ids), *failed])
+
+
+def _refusals(
+    codec: Codec, request_ids: Sequence[RequestId], failure: StreamError | StoreUnavailable
+) -> list[bytes]:
+    return [codec.encode({"id": request_id, "error": problem_for(failure)}) for request_id in request_ids]
+
+
 class Turn(NamedTuple):
     """Requests whose commands run together."""
 
-    requests: Sequence[PendingRequest]
+    requests: Sequence[PendingRequest | PendingRun]
 
     @property
     def commands(self) -> list[Command]:

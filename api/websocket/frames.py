@@ -6,10 +6,11 @@ decides what a request does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from tailrace.api.problems.table import CommandRefused, RequestRefused
-from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry
+from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope, NewEntry
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.grammar import Request as RedisRequest
@@ -31,13 +32,31 @@ class Frame(NamedTuple):
     """The requests of one frame, in order, and whether they came as an array."""
 
     is_array: bool
-    requests: list[ReadRequest]
+    requests: Sequence[ReadRequest | AppendRun]
+    request_count: int
 
 
 def split_frame(codec: Codec, data: str | bytes) -> Frame:
-    """Return the requests of a frame as raw bytes. Raises `ProtocolViolation`."""
+    """Return the requests of a frame: decoded, if all are appends without options, else as raw bytes. Raises
+    `ProtocolViolation`."""
+    runs = codec.append_runs(data)
+    if runs is not None:
+        requests = [run if len(run.fragments) > 1 else one_by_one(run)[0] for run in runs]
+        return Frame(is_array=True, requests=requests, request_count=sum(len(run.fragments) for run in runs))
     is_array, parts = codec.split(data)
-    return Frame(is_array, [ReadRequest(part) for part in parts])
+    return Frame(is_array, [ReadRequest(part) for part in parts], len(parts))
+
+
+def one_by_one(run: AppendRun) -> list[ReadRequest]:
+    """Return the appends of a run as decoded requests of their own."""
+    return [
+        ReadRequest(
+            b"",
+            Envelope(request_id, "append"),
+            NewEntry(run.key, fragment, None, None, nomkstream=False, if_last_id=None),
+        )
+        for request_id, fragment in zip(run.request_ids, run.fragments, strict=True)
+    ]
 
 
 def read_frame(codec: Codec, data: str | bytes) -> Frame:
@@ -46,12 +65,15 @@ def read_frame(codec: Codec, data: str | bytes) -> Frame:
     Raises `ProtocolViolation`. It shares no state with a connection, so it can run in a thread.
     """
     frame = split_frame(codec, data)
-    if len(frame.requests) > REQUESTS_PER_FRAME_MAX:
+    if frame.request_count > REQUESTS_PER_FRAME_MAX:
         return frame
-    return Frame(frame.is_array, [_read(codec, request.raw) for request in frame.requests])
+    return frame._replace(requests=[_read(codec, request) for request in frame.requests])
 
 
-def _read(codec: Codec, raw: bytes) -> ReadRequest:
+def _read(codec: Codec, request: ReadRequest | AppendRun) -> ReadRequest | AppendRun:
+    if isinstance(request, AppendRun) or request.content is not None:
+        return request
+    raw = request.raw
     try:
         envelope = codec.envelope(raw)
     except RequestRefused:

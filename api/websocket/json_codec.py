@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any, Final, Literal
 
 import msgspec
 
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import RequestRefused
+from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.websocket.codecs import (
+    AppendRun,
     Codec,
     Envelope,
     NewEntry,
+    PlainAck,
     RawAppend,
     RawCommand,
     RequestT,
@@ -22,10 +26,17 @@ from tailrace.api.websocket.codecs import (
     has_fields,
     new_entry_of,
 )
+from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.requests import AppendRequest, CommandRequest
-from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
+from tailrace.api.websocket_limits import (
+    FRAME_BYTES_MAX,
+    TURN_REQUESTS_MAX,
+    CloseCode,
+    ProtocolViolation,
+)
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import explained, require_few_elements
+from tailrace.api.wire.id_lists import id_list
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
@@ -34,9 +45,52 @@ from tailrace.core.grammar import Resp
 from tailrace.core.limits import BULK_ELEMENTS_MAX, REQUEST_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs
 from tailrace.core.log.entry_json import Shape
+from tailrace.core.log.entry_lines import fragments_from_ndjson
 from tailrace.core.replies import Entries
+from tailrace.core.stream_id import SEQ_BITS, U64_MAX, StreamId
 
 _SPACE: Final = b" \t\r\n"
+_APPENDED: Final = b'{"id":%b,"ok":{"id":"%d-%d"}}'
+_ID_TYPES: Final = frozenset({int, str})
+_I64_MIN: Final = -I64_MAX - 1
+
+
+class _PlainAppend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An append of fields without options."""
+
+    id: Any
+    op: Literal["append"]
+    key: str
+    fields: msgspec.Raw
+
+
+class _PlainAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An acknowledgment without options."""
+
+    id: Any
+    op: Any
+    key: str
+    group: str
+    ids: msgspec.Raw
+
+
+def _are_usable(request_ids: Sequence[Any]) -> bool:
+    """Return whether all ids are strings or integers that every encoder can write."""
+    if not _ID_TYPES.issuperset(map(type, request_ids)):
+        return False
+    numbers = [value for value in request_ids if type(value) is int]
+    return not numbers or (min(numbers) >= _I64_MIN and max(numbers) <= I64_MAX)
+
+
+def _runs_of(rows: Sequence[_PlainAppend], fragments: Sequence[bytes]) -> Iterator[AppendRun]:
+    """Yield the appends in runs to one stream, of at most one turn each. Raises `RequestRefused`."""
+    start = 0
+    for text, some in groupby(row.key for row in rows):
+        key, stop = name_from_body(text, None, "key"), start + len(list(some))
+        for first in range(start, stop, TURN_REQUESTS_MAX):
+            part = slice(first, min(first + TURN_REQUESTS_MAX, stop))
+            yield AppendRun(key, [row.id for row in rows[part]], fragments[part])
+        start = stop
 
 
 class JsonCodec(Codec):
@@ -49,6 +103,8 @@ class JsonCodec(Codec):
     _decode_one: Final = msgspec.json.Decoder(msgspec.Raw).decode
     _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
     _decode_append: Final = msgspec.json.Decoder(RawAppend).decode
+    _decode_appends: Final = msgspec.json.Decoder(list[_PlainAppend]).decode
+    _decode_ack: Final = msgspec.json.Decoder(_PlainAck).decode
     _decode_command: Final = msgspec.json.Decoder(RawCommand).decode
     _decode_text: Final = msgspec.json.Decoder(str).decode
     _encode: Final = msgspec.json.Encoder().encode
@@ -61,6 +117,23 @@ class JsonCodec(Codec):
         if raw.lstrip(_SPACE).startswith(b"["):
             return True, [bytes(part) for part in self._decode_array(raw)]
         return False, [bytes(self._decode_one(raw))]
+
+    def append_runs(self, data: str | bytes) -> list[AppendRun] | None:
+        """Return the requests of a frame, if it is an array of valid appends of fields without options."""
+        if not isinstance(data, str) or not data.startswith("["):
+            return None
+        raw = data.encode()
+        if len(raw) > FRAME_BYTES_MAX:
+            return None
+        try:
+            require_few_elements(raw, BULK_ELEMENTS_MAX)
+            rows = self._decode_appends(raw)
+            fragments = fragments_from_ndjson(b"\n".join([row.fields for row in rows]))
+            if len(fragments) != len(rows) or not _are_usable([row.id for row in rows]):
+                return None
+            return list(_runs_of(rows, fragments))
+        except (*UNREADABLE, BadEntry, RequestRefused):
+            return None
 
     def envelope(self, raw: bytes) -> Envelope:
         """Return the id and op of a request. Raises `RequestRefused` if the request is not an object."""
@@ -93,6 +166,19 @@ class JsonCodec(Codec):
             return refusal
         return explained(raw, AppendRequest, error)
 
+    def plain_ack(self, raw: bytes) -> PlainAck | None:
+        """Return a valid `ack` without options, else None."""
+        try:
+            require_few_elements(raw, REQUEST_ELEMENTS_MAX)
+            request = self._decode_ack(raw)
+            key, group = (
+                name_from_body(request.key, None, "key"),
+                name_from_body(request.group, None, "group"),
+            )
+            return PlainAck(key, group, id_list(bytes(request.ids)))
+        except (*UNREADABLE, RequestRefused):
+            return None
+
     def words(self, raw: bytes) -> list[bytes]:
         """Return the words of a `command`, in the format of the command endpoint. Raises `RequestRefused`."""
         try:
@@ -103,6 +189,24 @@ class JsonCodec(Codec):
     def encode(self, content: object) -> bytes:
         """Return one frame with `content`."""
         return self._encode(content)
+
+    def piece(self, frames: Sequence[bytes]) -> bytes:
+        """Return the contents as a piece of an array."""
+        return b",".join(frames)
+
+    def joined(self, pieces: Sequence[bytes], count: int) -> bytes:
+        """Return one frame with an array of the contents in `pieces`."""
+        del count
+        return b"[%b]" % b",".join(pieces)
+
+    def appended(self, request_ids: Sequence[RequestId], ids: Sequence[StreamId]) -> bytes:
+        """Return the replies to appends that succeeded, as a piece of an array. O(ids), formatted at once."""
+        columns = (
+            list(map(self._encode, request_ids)),
+            [value >> SEQ_BITS for value in ids],
+            [value & U64_MAX for value in ids],
+        )
+        return b",".join([_APPENDED] * len(ids)) % tuple(chain.from_iterable(zip(*columns, strict=True)))
 
     def names(self, **names: bytes | None) -> Mapping[str, object]:
         """Return the names as text, or all of them in base64 if one of them is not UTF-8."""

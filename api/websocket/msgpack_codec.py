@@ -24,6 +24,7 @@ from tailrace.api.websocket.codecs import (
     has_fields,
     new_entry_of,
 )
+from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import mismatch
 from tailrace.api.wire.names import checked_name
@@ -95,6 +96,16 @@ class MsgpackCodec(Codec):
         """Return one frame with `content`."""
         return self._encode(content)
 
+    def piece(self, frames: Sequence[bytes]) -> bytes:
+        """Return the contents as a piece of an array."""
+        return b"".join(frames)
+
+    def joined(self, pieces: Sequence[bytes], count: int) -> bytes:
+        """Return one frame with an array of the contents in `pieces`."""
+        if count <= _FIXARRAY_LENGTH_MAX:
+            return b"%c%b" % (_FIXARRAY[count], b"".join(pieces))
+        return b"%c%b%b" % (_ARRAYS[0], count.to_bytes(2), b"".join(pieces))
+
     def names(self, **names: bytes | None) -> Mapping[str, object]:
         """Return the names as `str`, or as `bin` if not UTF-8."""
         return {member: None if name is None else _text_or_bytes(name) for member, name in names.items()}
@@ -122,7 +133,9 @@ class MsgpackCodec(Codec):
 
 
 _FIXARRAY: Final = range(0x90, 0xA0)
+_FIXARRAY_LENGTH_MAX: Final = 15
 _ARRAYS: Final = (0xDC, 0xDD)
+assert REQUESTS_PER_FRAME_MAX < 1 << 16, "the length of an array of replies takes two bytes"
 _FIXMAP_MASK: Final = 0x0F
 _MAP_LENGTH_BYTES: Final = {0xDE: 2, 0xDF: 4}
 

@@ -33,6 +33,9 @@ from tailrace.core.stream_id import StreamId
 
 def ack(context: PlanContext, raw: bytes) -> Plan:
     """Return the plan of XACK, or of XACKDEL with `delete`."""
+    plain = context.codec.plain_ack(raw)
+    if plain is not None:
+        return _ack(context, *plain)
     request = context.codec.request(raw, AckRequest)
     key, group = _stream_and_group(request)
     ids = ids_of(request.ids)
@@ -41,6 +44,10 @@ def ack(context: PlanContext, raw: bytes) -> Plan:
         deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy, require_group=True)
         record = allowed(context.guard, "consume", deletion, "ack")
         return Plan((deletion,), partial(_acknowledged_and_deleted, context, deletion, ids), record)
+    return _ack(context, key, group, ids)
+
+
+def _ack(context: PlanContext, key: bytes, group: bytes, ids: tuple[StreamId, ...] | range) -> Plan:
     acknowledgment = Acknowledge(key, group, ids, require_group=True)
     context.guard.allow("consume", acknowledgment, "ack")
     return Plan((acknowledgment,), partial(_settled, context, "acknowledged", key, group, ids))

@@ -9,15 +9,17 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tailrace.api.access.security import Guard
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
 from tailrace.api.websocket import command_plans, frames, pending_plans, subscription_plans
-from tailrace.api.websocket.codecs import Codec, Envelope, NewEntry
+from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope, NewEntry
 from tailrace.api.websocket.plan import Answers, Plan, PlanContext
 from tailrace.api.websocket.requests import REQUESTS, PingRequest
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled
-from tailrace.core.errors import ErrorCode
+from tailrace.core.commands import Append
+from tailrace.core.errors import ErrorCode, StreamError
 
 __all__ = ["Answers", "Plan", "Planner"]
 
@@ -37,6 +39,15 @@ class Planner:
             detail = f"unknown `op`: {shown(op)}; {suggestion(name, [*REQUESTS])}"
             raise RequestRefused(ErrorCode.UNKNOWN_COMMAND, detail)
         return make(self._context, raw)
+
+    def run_command(self, run: AppendRun) -> Append | None:
+        """Return the command of adjacent appends, None if the client may not append to the stream."""
+        command = Append(run.key, list(run.fragments), each=True)
+        try:
+            self._context.guard.allow("append", command, "append")
+        except (StreamError, Unauthenticated):
+            return None
+        return command
 
     def plan_read(self, content: frames.Content) -> Plan:
         """Return the plan of a decoded append or command. Raises as `plan` does."""

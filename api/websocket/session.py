@@ -14,44 +14,35 @@ Pushes leave through `Outlet.send` when the store answers. The session has no ta
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any
 
-from pydantic import ValidationError
-
-from tailrace.api.access.rates import Quota, require_quota
+from tailrace.api.access.rates import Quota
 from tailrace.api.access.security import Guard
 from tailrace.api.ports import StoreUnavailable, StreamStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.websocket.codecs import Codec, Envelope
+from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.exchanges import (
-    Exchange,
     PendingRequest,
-    ReceivedRequest,
+    PendingRun,
     Turn,
-    refused_frame,
-    usable_id,
 )
-from tailrace.api.websocket.frames import Frame, ReadRequest, split_frame
+from tailrace.api.websocket.frames import Frame
+from tailrace.api.websocket.inbox import Inbox
 from tailrace.api.websocket.outlets import Outlet
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.pushes import Failure, problem_for
 from tailrace.api.websocket.request import RequestId
-from tailrace.api.websocket.requests import REQUESTS
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import (
     BACKLOG_MAX,
-    REQUESTS_PER_FRAME_MAX,
-    TURN_BYTES_MAX,
-    TURN_REQUESTS_MAX,
 )
 from tailrace.core.commands import Command
-from tailrace.core.errors import StreamError, kept
+from tailrace.core.errors import StreamError
 
 
 def _uncounted() -> None:
@@ -80,24 +71,22 @@ class WebSocketSession:
         self.unsettled = Unsettled()
         self._outlet = outlet
         self._release = release
-        self._take = take
-        self._inbox: deque[ReceivedRequest | PendingRequest] = deque()
         self._has_left = False
         self._is_closed = False
         self._book = SubscriptionBook(self, store, reads, self.unsettled)
-        self._planner = Planner(codec, self._book, self.unsettled, guard)
+        self._inbox = Inbox(codec, Planner(codec, self._book, self.unsettled, guard), take)
 
     # --- requests ------------------------------------------------------------------------------
 
     @property
     def is_behind(self) -> bool:
         """True if so many requests wait that no more should be received."""
-        return len(self._inbox) >= BACKLOG_MAX and not self._is_closed
+        return self._inbox.count >= BACKLOG_MAX and not self._is_closed
 
     @property
     def has_waiting(self) -> bool:
         """True if requests wait for their turn."""
-        return bool(self._inbox)
+        return self._inbox.count > 0
 
     def receive(self, data: str | bytes | Frame) -> None:
         """Accept one frame; its requests wait for their turn. Read a large frame with `read_frame` first.
@@ -106,55 +95,12 @@ class WebSocketSession:
 
         Raises `ProtocolViolation`: the connection must be closed.
         """
-        if self._is_closed:
-            return
-        is_array, requests = data if isinstance(data, Frame) else split_frame(self.codec, data)
-        if not 0 < len(requests) <= REQUESTS_PER_FRAME_MAX:
-            self._inbox.append(refused_frame(len(requests)))
-            return
-        exchange = Exchange(len(requests), is_array=is_array)
-        self._inbox.extend(ReceivedRequest(request, exchange) for request in requests)
-
-    def _pending(self, received: ReceivedRequest) -> PendingRequest:
-        request, exchange = received
-        request_id = None
-        quota = self._take()
-        try:
-            envelope = request.envelope or self.codec.envelope(request.raw)
-            request_id = usable_id(envelope.id)
-            require_quota(quota)
-            return PendingRequest(request_id, self._plan(envelope, request), exchange)
-        except ValidationError as error:
-            return PendingRequest(request_id, exchange.refusal(error, REQUESTS[envelope.op]), exchange)
-        except RequestRefused as error:
-            return PendingRequest(request_id, kept(exchange.listed(error)), exchange)
-        except (StreamError, Unauthenticated) as error:
-            return PendingRequest(request_id, kept(error), exchange)
-
-    def _plan(self, envelope: Envelope, request: ReadRequest) -> Plan:
-        if request.content is not None:
-            return self._planner.plan_read(request.content)
-        return self._planner.plan(envelope, request.raw)
+        if not self._is_closed:
+            self._inbox.receive(data)
 
     def next_turn(self) -> Turn | None:
-        """Return the next requests to run, or None if no request waits.
-
-        It plans these requests only: `TURN_REQUESTS_MAX` and `TURN_BYTES_MAX` limit the work of one call.
-        """
-        if not self._inbox or self._is_closed:
-            return None
-        requests: list[PendingRequest] = []
-        left_bytes = TURN_BYTES_MAX
-        while self._inbox and len(requests) < TURN_REQUESTS_MAX and left_bytes > 0:
-            first = self._inbox.popleft()
-            if isinstance(first, ReceivedRequest):
-                pending = self._pending(first)
-                left_bytes -= first.unread_bytes + pending.work_bytes
-            else:
-                # The request was planned in an earlier turn, which ended before the request ran.
-                pending = first
-            requests.append(pending)
-        return Turn(requests)
+        """Return the next requests to run, or None if no request waits. It plans these requests only."""
+        return None if self._is_closed else self._inbox.next_turn()
 
     def replies(self, turn: Turn, answers: Answers | StoreUnavailable) -> Iterator[bytes]:
         """Yield the frames of the replies. Send each frame before asking for the next one.
@@ -164,22 +110,29 @@ class WebSocketSession:
         """
         remaining = answers if isinstance(answers, StoreUnavailable) else iter(answers)
         for request in self._answered(turn, answers):
+            own: Answers | StoreUnavailable
             if isinstance(remaining, StoreUnavailable):
-                content = self._content(request, remaining if request.commands else ())
+                own = remaining if request.commands else ()
             else:
-                content = self._content(request, list(islice(remaining, len(request.commands))))
-            frame = request.exchange.add(self.codec.encode(content), self.codec)
+                own = list(islice(remaining, len(request.commands)))
+            if isinstance(request, PendingRun):
+                piece = request.replies(self.codec, own)
+            else:
+                piece = self.codec.encode(self._content(request, own))
+            frame = request.exchange.add(piece, request.request_count, self.codec)
             if frame is not None:
                 yield frame
                 self._book.arm_fresh()
 
-    def _answered(self, turn: Turn, answers: Answers | StoreUnavailable) -> Sequence[PendingRequest]:
+    def _answered(
+        self, turn: Turn, answers: Answers | StoreUnavailable
+    ) -> Sequence[PendingRequest | PendingRun]:
         """Return the requests of the turn that have all their answers; put the others back in order."""
         if isinstance(answers, StoreUnavailable):
             return turn.requests
         asked = list(accumulate(len(request.commands) for request in turn.requests))
         count = bisect_right(asked, len(answers))
-        self._inbox.extendleft(reversed(turn.requests[count:]))
+        self._inbox.put_back(turn.requests[count:])
         return turn.requests[:count]
 
     def _content(self, request: PendingRequest, answers: Answers | StoreUnavailable) -> dict[str, Any]:

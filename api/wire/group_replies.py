@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 from tailrace.api.name_members import named
 from tailrace.api.wire.replies import Json, entries_json, formatted, optional_id
 from tailrace.api.wire.turns import Slices
+from tailrace.core.errors import no_group
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
     ClaimReply,
@@ -23,6 +24,7 @@ from tailrace.core.replies import (
     PendingEntry,
     PendingSummaryReply,
     RedriveReply,
+    Reply,
 )
 from tailrace.core.stream_id import format_id
 
@@ -42,6 +44,15 @@ def group_json(group: GroupInfo) -> Json:
         **_set_values(asdict(settings)),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
+
+
+def group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
+    """Return the group's description. Raises `StreamError` NOGROUP."""
+    assert isinstance(infos, list)
+    for info in infos:
+        if isinstance(info, GroupInfo) and info.name == group:
+            return info
+    raise no_group(key, group)
 
 
 def _set_values(settings: Json) -> Json:
@@ -119,8 +130,12 @@ def autoclaim_json(reply: ClaimReply, shape: Shape) -> Json:
 async def pending_page_json(entries: Sequence[PendingEntry], most: int) -> Json:
     """Return a page of at most `most` pending entries. Other requests are served while a long page is
     written."""
-    following = format_id(entries[-1].id) if len(entries) == most else None
-    return {"pending": await Slices().rows(entries, pending_json), "next": following}
+    return pending_page(entries, most, await Slices().rows(entries, pending_json))
+
+
+def pending_page(entries: Sequence[PendingEntry], most: int, rows: object) -> Json:
+    """Return a page of at most `most` pending entries, whose rows are written already."""
+    return {"pending": rows, "next": format_id(entries[-1].id) if len(entries) == most else None}
 
 
 async def group_detail_json(group: GroupFullInfo, slices: Slices) -> Json:

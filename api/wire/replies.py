@@ -68,9 +68,13 @@ def first_entry_json(entries: Entries, shape: Shape = Shape.NATURAL) -> msgspec.
 
 async def range_json(reply: RangeReply, shape: Shape) -> Json:
     """Return a page of a range. Other requests are served while a long page is written."""
-    entries = reply.entries
-    following = format_id(entries.ids[-1]) if reply.more and entries.ids else None
-    return {"entries": await _long_entries_json(entries, shape), "next": following}
+    return page_json(reply, await _long_entries_json(reply.entries, shape))
+
+
+def page_json(reply: RangeReply, entries: msgspec.Raw) -> Json:
+    """Return a page of a range, whose entries are written already."""
+    ids = reply.entries.ids
+    return {"entries": entries, "next": format_id(ids[-1]) if reply.more and ids else None}
 
 
 async def scanned_json(found: Scanned, shape: Shape) -> Json:

@@ -59,7 +59,7 @@ class Tracing:
         scope["headers"] = [*others, (_TRACEPARENT, given["traceparent"].encode())]
         return RequestSpan(self, span, scope)
 
-    def note(self, operation: str, status: int, request_id: str, begin_ns: int) -> None:
+    def note(self, operation: str, status: int, method: str, request_id: str, begin_ns: int) -> None:
         """Record the span of a finished request on a hot route, which has no `traceparent`.
 
         `begin_ns`: its start by `time.perf_counter_ns`. The span ends now.
@@ -67,7 +67,7 @@ class Tracing:
         span = self._tracer.start_span(
             operation, Context(), SpanKind.SERVER, start_time=begin_ns + _to_epoch_ns()
         )
-        describe(span, operation, status, "POST", request_id)
+        describe(span, operation, status, method, request_id)
         span.end()
 
     def note_phases(self, span: Span, timing: RequestTiming) -> None:

@@ -6,8 +6,8 @@ read consists of exactly these bytes and a body of the same length, the request 
 parser. The parser is between two requests then, and does not see this one.
 
 The cache stores no permission: the server authenticates every request. All other reads go to the parser:
-a part of a request, several requests at once, and a head with an id of its own. The cache does not store such
-a head, because it is different each time.
+a part of a request, several requests at once, and a head with an id or a query of its own. The cache does not
+store such a head, because it is different each time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ _END: Final = b"\r\n\r\n"
 _ONCE: Final = frozenset({b"x-request-id", b"idempotency-key"})
 """Headers whose value differs with each request."""
 
-_LENGTH: Final = b"content-length"
 _FRAMED: Final = frozenset({b"transfer-encoding", b"expect"})
 """Headers after which the body is encoded, or arrives only later."""
 
@@ -72,7 +71,9 @@ class CachedHeads:
         names = {name for name, _ in request.head.headers}
         if not raw or size > min(len(data), CACHED_REQUEST_BYTES_MAX) or names & _ONCE:
             return
-        if _LENGTH not in names or not names.isdisjoint(_FRAMED) or data[len(raw) : size] != request.body:
+        if not names.isdisjoint(_FRAMED) or data[len(raw) : size] != request.body:
+            return
+        if b"?" in request.head.target or not request.route.operation.is_repeated:
             return
         if len(self._heads) >= CACHED_HEADS_MAX:
             self._heads.clear()

@@ -50,11 +50,11 @@ class HotObserver:
         if self._tracing is not None:
             for request in requests:
                 operation, request_id = request.route.operation.name, request.request_id
-                self._tracing.note(operation, request.status, request_id, request.started_ns)
+                self._tracing.note(operation, request.status, request.method, request_id, request.started_ns)
         if access_logger.isEnabledFor(logging.INFO):
             for request in requests:
-                target = request.head.target.decode("latin-1")
-                log_request(request.request_id, "POST", target, request.status, request.started_ns)
+                path = request.head.target.partition(b"?")[0].decode("latin-1")
+                log_request(request.request_id, request.method, path, request.status, request.started_ns)
 
     def _note_if_slow(self, request: HotRequest, now_ns: int) -> None:
         """Add the request to the slow log, unless only the disk was slow."""

@@ -106,6 +106,11 @@ class HotRequest(Struct, eq=False):
     content: bytes | None = None
     """The body of the response, if it is known before the response may leave."""
 
+    @property
+    def method(self) -> str:
+        """The method, for logs and traces."""
+        return self.head.method.decode()
+
     def feed(self, piece: bytes) -> None:
         """Add a piece of the body."""
         if self.gathered is None:

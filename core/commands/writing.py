@@ -31,6 +31,10 @@ class Append(Command, frozen=True):
     missing stream. None: no condition."""
     idempotency: Idempotency | None = None
     """The idempotency key of the whole append."""
+    each: bool = False
+    """Whether each entry is an append of its own: as many XADDs, one after another, without other options. If
+    the ids run out, the reply has those of the first appends, and the others have failed with
+    ID_EXHAUSTED."""
 
 
 class TrimStream(Command, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tailrace.core.commands import Append, AutoSeq, Idempotency, IdRequest
 from tailrace.core.effects import AppendRemembered, DuplicateCounted, EntriesAppended, StreamCreated
-from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.errors import ErrorCode, StreamError, ids_exhausted
 from tailrace.core.execution import Execution
 from tailrace.core.handlers.retention import retire_blocks
 from tailrace.core.handlers.trim import trim_stream
@@ -20,7 +20,8 @@ def append(execution: Execution, command: Append) -> AppendReply | None:
 
     Returns None if the stream is missing and the command must not create it. An append whose idempotency key
     is known appends nothing and returns the ids of the first append. Raises ID_NOT_GREATER, ID_EXHAUSTED and
-    PRECONDITION_FAILED before the first change.
+    PRECONDITION_FAILED before the first change. With `each`, the reply has the ids of the appends that did
+    not fail.
     """
     _refuse_zero(command)
     stream = execution.stream(command.key)
@@ -34,13 +35,14 @@ def append(execution: Execution, command: Append) -> AppendReply | None:
     ids = _choose_ids(command, last_id, execution.now_ms)
     if stream is None:
         execution.do(StreamCreated(command.key))
-    execution.do(EntriesAppended(command.key, ids, command.fragments))
+    fragments = command.fragments[: len(ids)] if command.each else command.fragments
+    execution.do(EntriesAppended(command.key, ids, fragments))
     if command.idempotency is not None:
         execution.do(_remember(command.key, command.idempotency, ids))
     if command.trim is not None:
         trim_stream(execution, command.key, command.trim)
     if stream is not None and stream.retention is not None:
-        retire_blocks(execution, command.key, stream, stream.retention)
+        retire_blocks(execution, command.key, stream, len(ids) if command.each else 1)
     execution.wake(command.key)
     return AppendReply(ids)
 
@@ -68,7 +70,11 @@ def _choose_ids(command: Append, last_id: StreamId, now_ms: int) -> Sequence[Str
     if command.if_last_id is not None and command.if_last_id != last_id:
         raise _another_last_id(command.if_last_id, last_id)
     if command.ids is None:
-        return consecutive_ids(last_id, now_ms, len(command.fragments))
+        count = len(command.fragments)
+        if command.each:
+            first = max(now_ms << SEQ_BITS, last_id + 1)
+            count = max(min(count, MAX_ID + 1 - first), 1)
+        return consecutive_ids(last_id, now_ms, count)
     return _requested_ids(command.ids, last_id, now_ms)
 
 
@@ -82,7 +88,7 @@ def _another_last_id(wanted: StreamId, last_id: StreamId) -> StreamError:
 
 def _requested_ids(requests: Sequence[IdRequest], last_id: StreamId, now_ms: int) -> Sequence[StreamId]:
     if last_id == MAX_ID:
-        raise _exhausted()
+        raise ids_exhausted()
     ids = []
     for request in requests:
         last_id = _next_id(request, last_id, now_ms)
@@ -96,7 +102,7 @@ def consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[Stre
     if first <= last_id:
         first = last_id + 1
     if first + count - 1 > MAX_ID:
-        raise _exhausted()
+        raise ids_exhausted()
     return (first,) if count == 1 else range(first, first + count)
 
 
@@ -126,14 +132,6 @@ def _not_greater(last_id: StreamId, given: str) -> StreamError:
         "ERR The ID specified in XADD is equal or smaller than the target stream top item",
         last_id=format_id(last_id),
         given=given,
-    )
-
-
-def _exhausted() -> StreamError:
-    return StreamError(
-        ErrorCode.ID_EXHAUSTED,
-        "ERR The stream has exhausted the last possible ID, unable to add more items",
-        last_id=format_id(MAX_ID),
     )
 
 

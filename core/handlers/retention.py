@@ -22,7 +22,7 @@ from tailrace.core.limits import (
 )
 from tailrace.core.log.fragment_bytes import bytes_of_first, count_above_bytes, fragment_bytes
 from tailrace.core.replies import RetentionInfo
-from tailrace.core.retention import Reason, Retention, RetentionRules
+from tailrace.core.retention import Reason, RetentionRules
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, SEQ_BITS, ZERO_ID, StreamId
 
@@ -38,16 +38,17 @@ def configure_retention(execution: Execution, key: bytes, rules: RetentionRules 
         execution.do(RetentionConfigured(key, *astuple(new)))
 
 
-def retire_blocks(execution: Execution, key: bytes, stream: Stream, retention: Retention) -> None:
-    """Remove the first blocks that the rules on age, length and bytes retire as a whole, after an append.
+def retire_blocks(execution: Execution, key: bytes, stream: Stream, appends: int) -> None:
+    """Remove the first blocks that the rules on age, length and bytes retire as a whole, after `appends`.
 
     O(blocks removed + groups), and O(entries) of the last block for a rule on bytes.
     """
-    rules, blocks = retention.rules, stream.log.blocks
+    assert stream.retention is not None, "the caller looked"
+    rules, blocks = stream.retention.rules, stream.log.blocks
     oldest_id, unread_id = _oldest_id(rules, execution.now_ms), _first_unread_id(stream, rules)
     left, left_bytes = stream.length, fragment_bytes(stream.log)
     reason, count = None, 0
-    for block in blocks[: min(RETIRED_BLOCKS_PER_APPEND, len(blocks) - 1)]:
+    for block in blocks[: min(RETIRED_BLOCKS_PER_APPEND * appends, len(blocks) - 1)]:
         if block.last_id >= unread_id:
             break
         live = block.live

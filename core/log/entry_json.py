@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from tailrace.core.log.entry import BASE64_MARK, reshaped
 from tailrace.core.replies import Entries
@@ -32,71 +34,99 @@ _AS_PAIRS: Final = (Shape.PAIRS, Shape.PAIRS_BASE64)
 _AS_BASE64: Final = (Shape.NATURAL_BASE64, Shape.PAIRS_BASE64)
 
 _SEQ_MASK: Final = U64_MAX
-_PIECE_ENTRIES: Final = 500
-_PLAIN: Final = b'{"id":"%d-%d","fields":%b}'
-_NEW: Final = b'{"id":"%d-%d","fields":%b,"idle_ms":0,"deliveries":0}'
-_CLAIMED: Final = b'{"id":"%d-%d","fields":%b,"idle_ms":%d,"deliveries":%d}'
+_COLUMNS_MIN: Final = 16
+"""Fewer entries are not worth the work for the columns."""
+
+_Around: TypeAlias = tuple[bytes, bytes, bytes]
+"""The text before, between and after entries."""
+
+_ARRAY: Final[_Around] = (b"[", b",", b"]")
+_LINES: Final[_Around] = (b"", b"\n", b"\n")
+_ENTRY: Final = b'{"id":"%d-%d","fields":%b%b'
+_NEW_END: Final = b',"idle_ms":0,"deliveries":0}'
+_CLAIMED_END: Final = b',"idle_ms":%d,"deliveries":%d}'
+
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def wire_entries(entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: bool = False) -> bytes:
-    """Return the entries as a JSON array. O(bytes); about 0.3 us an entry if all are plain.
+    """Return the entries as a JSON array. O(bytes); about 0.15 us an entry if all are plain.
 
     `deliveries`: write `idle_ms` and `deliveries` of each entry; zeros if the reply has none.
     """
-    return b"[" + _written(entries, shape, b",", deliveries=deliveries) + b"]"
+    if _are_plain(entries, shape):
+        return _plain_entries(entries, _ARRAY, deliveries=deliveries)
+    return b"[%b]" % b",".join(wire_lines(entries, shape, deliveries=deliveries))
 
 
 def wire_ndjson(entries: Entries, shape: Shape = Shape.NATURAL) -> bytes:
-    """Return the entries, at least one, as one JSON object per line. O(bytes)."""
-    return _written(entries, shape, b"\n", deliveries=False) + b"\n"
-
-
-def _written(entries: Entries, shape: Shape, separator: bytes, *, deliveries: bool) -> bytes:
+    """Return the entries, at least one, as one JSON object per line."""
     if _are_plain(entries, shape):
-        return _plain_entries(entries, separator, deliveries=deliveries)
-    return separator.join(wire_lines(entries, shape, deliveries=deliveries))
+        return _plain_entries(entries, _LINES, deliveries=False)
+    return b"\n".join(wire_lines(entries, shape)) + b"\n"
 
 
 def _are_plain(entries: Entries, shape: Shape) -> bool:
-    """Whether all entries are stored as fields and written that way, so that one template fits all. O(m) in
-    C."""
+    """Whether all entries are stored as fields and written that way, so that one form fits all. O(m) in C."""
     fragments: Sequence[Any] = entries.fragments
-    if shape is not Shape.NATURAL or not fragments or None in fragments:
+    if shape is not Shape.NATURAL or not fragments:
         return False
-    # Only fragments of fields begin with a brace. `min` and `max` compare bytes in C.
-    return bool(min(fragments) >= b"{" and max(fragments) < b"|")
+    try:
+        # Only fragments of fields begin with a brace. `min` and `max` compare bytes in C.
+        return bool(min(fragments) >= b"{" and max(fragments) < b"|")
+    except TypeError:
+        # A deleted entry has no fragment.
+        return False
 
 
-def _plain_entries(entries: Entries, separator: bytes, *, deliveries: bool) -> bytes:
-    """Return all entries, formatted some hundred at a time: one by one takes half as long again."""
-    template = _NEW if deliveries else _PLAIN
-    columns: list[Sequence[Any]] = [entries.fragments]
-    if deliveries and entries.idle_ms is not None and entries.deliveries is not None:
-        template = _CLAIMED
-        columns += [entries.idle_ms, entries.deliveries]
-    pieces = []
-    for start in range(0, len(entries.ids), _PIECE_ENTRIES):
-        piece = slice(start, start + _PIECE_ENTRIES)
-        ids = entries.ids[piece]
-        each, *numbers = _template_and_numbers(template, ids)
-        filled = [*numbers, *[column[piece] for column in columns]]
-        parts: list[Any] = [None] * (len(filled) * len(ids))
-        for number, column in enumerate(filled):
-            parts[number :: len(filled)] = column
-        pieces.append(separator.join([each] * len(ids)) % tuple(parts))
-    return separator.join(pieces)
+def _plain_entries(entries: Entries, around: _Around, *, deliveries: bool) -> bytes:
+    """Return all entries. Many are joined from columns, which takes a third less than filling a template for
+    each; every part is copied once."""
+    opening, separator, closing = around
+    ids, fragments = entries.ids, entries.fragments
+    end, columns = _end_and_columns(entries) if deliveries else (b"}", ())
+    if len(ids) < _COLUMNS_MIN and not columns:
+        lines = [
+            _ENTRY % (value >> SEQ_BITS, value & _SEQ_MASK, fragment, end)
+            for value, fragment in zip(ids, fragments, strict=True)
+        ]
+        return opening + separator.join(lines) + closing
+    start, *rest = _start(ids)
+    parts = [end + separator + start, *rest, b'","fields":', fragments]
+    for name, numbers in columns:
+        parts += [name, _texts(numbers)]
+    count, width = len(ids), len(parts)
+    joined: list[Any] = [end + closing] * (count * width + 1)
+    for place, part in enumerate(parts):
+        joined[place:-1:width] = [part] * count if isinstance(part, bytes) else part
+    joined[0] = opening + start
+    return b"".join(joined)
 
 
-def _template_and_numbers(
-    template: bytes, ids: Sequence[StreamId]
-) -> tuple[bytes, *tuple[Sequence[int], ...]]:
-    """Return the template of each entry, and the columns of id numbers to fill in. If the ids are consecutive
-    within one millisecond, as after an append of many entries, the template contains the time part."""
+def _end_and_columns(entries: Entries) -> tuple[bytes, tuple[tuple[bytes, Sequence[int]], ...]]:
+    """Return the end of each entry, and the members between its fields and the end that differ."""
+    idle_ms, counts = entries.idle_ms, entries.deliveries
+    if idle_ms is None or counts is None:
+        return _NEW_END, ()
+    if idle_ms.count(idle_ms[0]) == len(idle_ms) and counts.count(counts[0]) == len(counts):
+        # They were delivered together, as most claimed entries.
+        return _CLAIMED_END % (idle_ms[0], counts[0]), ()
+    return b"}", ((b',"idle_ms":', idle_ms), (b',"deliveries":', counts))
+
+
+def _start(ids: Sequence[StreamId]) -> list[Any]:
+    """Return the parts of each entry up to its id. If the ids are consecutive within one millisecond, as
+    after an append of many entries, all have the same time."""
     time = ids[0] >> SEQ_BITS
     if isinstance(ids, range) and time == ids[-1] >> SEQ_BITS:
-        first, last = ids[0] & _SEQ_MASK, ids[-1] & _SEQ_MASK
-        return template.replace(b"%d", b"%d" % time, 1), range(first, last + 1)
-    return template, [value >> SEQ_BITS for value in ids], [value & _SEQ_MASK for value in ids]
+        return [b'{"id":"%d-' % time, _texts([*range(ids[0] & _SEQ_MASK, (ids[-1] & _SEQ_MASK) + 1)])]
+    times, seqs = [value >> SEQ_BITS for value in ids], [value & _SEQ_MASK for value in ids]
+    return [b'{"id":"', _texts(times), b"-", _texts(seqs)]
+
+
+def _texts(numbers: Sequence[int]) -> list[bytes]:
+    """Return numbers as text. O(m) in C, a third of the time of formatting each."""
+    return _encode(numbers)[1:-1].split(b",")
 
 
 def wire_lines(entries: Entries, shape: Shape = Shape.NATURAL, *, deliveries: bool = False) -> list[bytes]:

@@ -219,7 +219,7 @@ def test_a_producer_is_answered_as_by_the_documented_route(
 
 
 def _length_of(key: str) -> bytes:
-    return f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
+    return f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\nx-not-hot: 1\r\n\r\n".encode()
 
 
 def test_an_append_to_a_stream_that_must_exist_is_refused_alike(wire: Wire, key: str) -> None:

@@ -112,14 +112,14 @@ def command_bodies(data: bytes) -> None:
     world.check()
 
 
-HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
+HOT: Final[tuple[Callable[[bytes], Command | None], ...]] = (
     lambda raw: hot.xadd_command(b"s", raw),
     lambda raw: hot.batch_command(b"s", raw),
     lambda raw: hot.import_command(b"s", raw),
     lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), hot.no_idempotency),
     lambda raw: hot.read_command(hot.parse_read(raw), None),
     lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
-    lambda raw: pending.ack_command(b"s", b"g", pending.hot_ack_ids(raw) or ["1-1"]),
+    lambda raw: pending.hot_ack_command(b"s", b"g", raw),
     lambda raw: pending.nack_command(b"s", b"g", parse_body(raw, NackBody)),
     lambda raw: pending.claim_command(b"s", b"g", parse_body(raw, ClaimBody)),
     lambda raw: pending.autoclaim_command(b"s", b"g", parse_body(raw, AutoClaimBody)),
@@ -131,7 +131,9 @@ def hot_bodies(data: bytes) -> None:
     world = _World()
     for decode in HOT:
         try:
-            world.run(decode(data))
+            command = decode(data)
+            if command is not None:
+                world.run(command)
         except (RequestRefused, StreamError):
             continue
     world.say([b"XRANGE", b"s", b"-", b"+"])
@@ -143,9 +145,10 @@ def hot_requests(data: bytes) -> None:
     target, _, rest = data.partition(b"\n")
     headers, _, body = rest.partition(b"\n\n")
     pairs = [line.partition(b":")[::2] for line in headers.split(b"\n")]
-    route = hot_route(b"POST", target, [(name.lower(), value) for name, value in pairs])
-    if route is not None:
-        hot_command(route, body)
+    for method in (b"GET", b"POST"):
+        route = hot_route(method, target, [(name.lower(), value) for name, value in pairs])
+        if route is not None:
+            hot_command(route, body)
 
 
 def compressed_bodies(data: bytes) -> None:

@@ -126,7 +126,7 @@ def test_what_a_read_waits_is_a_span_within_its_own(traced: Traced) -> None:
 def test_a_refusal_is_no_failure_of_the_span_and_a_503_is(traced: Traced) -> None:
     traced.send(request("GET", "/v1/streams/none"))
     assert traced.named("xinfo_stream").status.status_code is StatusCode.UNSET
-    traced.tracing.note("xadd", 503, "r", 0)
+    traced.tracing.note("xadd", 503, "POST", "r", 0)
     assert traced.named("xadd").status.status_code is StatusCode.ERROR
 
 

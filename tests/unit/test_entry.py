@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ from tailrace.core.log.entry import (
     fragment_from_flat,
     fragment_from_pairs,
 )
-from tailrace.core.log.entry_json import Shape, wire_entries
+from tailrace.core.log.entry_json import Shape, wire_entries, wire_lines, wire_ndjson
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import make_id
 
@@ -126,3 +128,25 @@ def test_new_entries_were_idle_and_delivered_zero_times() -> None:
         {"id": "1-0", "fields": {"a": "1"}, "idle_ms": 0, "deliveries": 0}
     ]
     assert len(entries) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_entries_are_written_as_each_of_them_alone(seed: int) -> None:
+    chance = random.Random(seed)
+    first = make_id(chance.choice((5, 1_692_632_086_370)), chance.choice((0, 95, (1 << 64) - 20)))
+    for count in (1, 2, 15, 16, 17, 40):
+        ids: Sequence[int] = range(first, first + count)
+        if chance.random() < 0.5:
+            ids = [first + 3 * at + chance.randrange(3) for at in range(count)]
+        fragments: list[bytes | None] = [b'{"a":"%d"}' % chance.randrange(9) for _ in ids]
+        if chance.random() < 0.3:
+            fragments[-1] = chance.choice((None, b'[["a","1"]]', b'~{"AA==":"/w=="}'))
+        times: tuple[list[int] | None, list[int] | None] = (None, None)
+        if chance.random() < 0.7:
+            most = chance.choice((1, 3))
+            times = ([chance.randrange(most) for _ in ids], [7 * chance.randrange(most) for _ in ids])
+        entries = Entries(ids, fragments, *times)
+        for deliveries in (False, True):
+            lines = wire_lines(entries, deliveries=deliveries)
+            assert wire_entries(entries, deliveries=deliveries) == b"[" + b",".join(lines) + b"]", seed
+        assert wire_ndjson(entries) == b"\n".join(wire_lines(entries)) + b"\n"

@@ -11,11 +11,21 @@ from tailrace.core.commands import (
     AutoClaim,
     Claim,
     Command,
+    InfoGroups,
+    InfoStream,
     NegativeAcknowledge,
+    PendingRange,
+    PendingSummary,
+    Range,
     Read,
+    ReadFrom,
     ReadGroup,
+    ReadLimits,
+    StreamLength,
 )
-from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
+from tailrace.core.limits import PAGE_BYTES_MAX
+from tailrace.core.replies import NO_ENTRIES, RangeReply, ReadReply, StreamRead
+from tailrace.core.stream_id import MAX_ID
 
 HEADERS = [
     (b"host", b"localhost"),
@@ -95,6 +105,7 @@ def test_any_header_that_could_change_the_answer_leaves_it_to_the_documented_rou
     ("method", "target", "headers"),
     [
         (b"GET", ENTRIES, HEADERS),
+        (b"HEAD", ENTRIES, HEADERS[:1]),
         (b"POST", ENTRIES + b"?a=b", HEADERS),
         (b"POST", ENTRIES + b":trim", HEADERS),
         (b"POST", ENTRIES + b"/", HEADERS),
@@ -142,3 +153,107 @@ def test_a_read_that_may_wait_is_hot_without_its_wait() -> None:
     nothing = ReadReply([StreamRead(b"s", NO_ENTRIES, next=0, new=True)])
     assert route.answer_of(nothing, asked) is None, "the documented route waits"
     assert route.answer_of(nothing, tried) is not None
+
+
+PLAIN = HEADERS[:1]
+GROUP = b"/v1/streams/s/groups/g"
+
+
+@pytest.mark.parametrize(
+    ("target", "command"),
+    [
+        (ENTRIES + b"?count=5", Range(b"race:france", count=5, max_bytes=PAGE_BYTES_MAX)),
+        (
+            ENTRIES + b"?count=5&order=desc&start=1-1&end=%2B&strict=true",
+            Range(
+                b"race:france",
+                1 << 64 | 1,
+                MAX_ID,
+                5,
+                reverse=True,
+                max_bytes=PAGE_BYTES_MAX,
+                strict=True,
+            ),
+        ),
+        (
+            ENTRIES + b"?after=0&wait_ms=5",
+            Read((ReadFrom(b"race:france", 0),), ReadLimits(20_000, page_bytes=PAGE_BYTES_MAX), 5),
+        ),
+        (ENTRIES + b"/1-1", Range(b"race:france", 1 << 64 | 1, 1 << 64 | 1, 1)),
+        (b"/v1/streams/s/length", StreamLength(b"s")),
+        (b"/v1/streams/s", InfoStream(b"s")),
+        (GROUP, InfoGroups(b"s")),
+        (GROUP + b"/pending", PendingRange(b"s", b"g")),
+        (
+            GROUP + b"/pending?consumer=%FF&count=7&min_idle_ms=3&start=-&end=(1",
+            PendingRange(b"s", b"g", 0, (1 << 65) - 2, 7, 3, b"\xff"),
+        ),
+        (GROUP + b"/pending:summary", PendingSummary(b"s", b"g")),
+    ],
+)
+def test_a_plain_read_of_one_stream_is_hot(target: bytes, command: Command) -> None:
+    route = hot_route(b"GET", target, PLAIN)
+    assert route is not None
+    assert hot_command(route, b"") == command
+
+
+@pytest.mark.parametrize(
+    ("target", "headers"),
+    [
+        (ENTRIES + b"?count=5", HEADERS),
+        (ENTRIES + b"?count=5", [*PLAIN, (b"content-length", b"0")]),
+        (ENTRIES + b"?count=5", [*PLAIN, (b"content-type", b"application/json")]),
+        (ENTRIES + b"?count=5", [*PLAIN, (b"if-none-match", b"*")]),
+        (ENTRIES + b"?count=5", [*PLAIN, (b"accept", b"text/html")]),
+        (ENTRIES + b"?count=5", [*PLAIN, (b"producer-id", b"p")]),
+        (ENTRIES + b"?", PLAIN),
+        (ENTRIES + b"?count", PLAIN),
+        (ENTRIES + b"?count=5&count=5", PLAIN),
+        (ENTRIES + b"?count=5&filter=a", PLAIN),
+        (ENTRIES + b"?count=5&end=+", PLAIN),
+        (b"/v1/streams/s/length?a=b", PLAIN),
+        (b"/v1/streams/s/groups/g/consumers", PLAIN),
+        (b"/v1/streams", PLAIN),
+    ],
+)
+def test_another_read_of_one_stream_is_not_hot(target: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    assert hot_route(b"GET", target, headers) is None
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        ENTRIES,
+        ENTRIES + b"?count=5001",
+        ENTRIES + b"?count=0",
+        ENTRIES + b"?count=-1",
+        ENTRIES + b"?count=1&order=up",
+        ENTRIES + b"?count=1&start=x",
+        ENTRIES + b"?count=1&start=%FF",
+        ENTRIES + b"?count=1&strict=yes",
+        ENTRIES + b"?count=1&wait_ms=1",
+        ENTRIES + b"?after=0&start=0",
+        ENTRIES + b"?after=0&wait_ms=60001",
+        ENTRIES + b"/x",
+        ENTRIES + b"/%FF",
+        GROUP + b"/pending?count=1001",
+        GROUP + b"/pending?consumer=",
+    ],
+)
+def test_a_query_that_is_not_hot_is_no_command(target: bytes) -> None:
+    route = hot_route(b"GET", target, PLAIN)
+    assert route is not None
+    assert hot_command(route, b"") is None
+
+
+def test_a_read_of_what_is_missing_is_answered_by_the_documented_route() -> None:
+    for target, reply in (
+        (ENTRIES + b"/1-1", RangeReply(NO_ENTRIES)),
+        (GROUP, []),
+        (ENTRIES + b"?after=0&wait_ms=9", ReadReply([StreamRead(b"s", NO_ENTRIES, next=0)])),
+    ):
+        route = hot_route(b"GET", target, PLAIN)
+        assert route is not None
+        command = hot_command(route, b"")
+        assert command is not None
+        assert route.answer_of(reply, command) is None

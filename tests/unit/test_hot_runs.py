@@ -22,7 +22,7 @@ def test_pipelined_requests_with_known_heads_are_answered_like_requests_one_by_o
     store_class: type[EngineStore], seed: int
 ) -> None:
     chance = random.Random(seed)
-    requests = chance.choices(KINDS, weights=(12, 1, 1, 1, 1, 1, 1), k=60)
+    requests = chance.choices(KINDS, weights=(12, 1, 1, 1, 1, 1, 1, 4), k=60)
 
     async def both() -> None:
         apart = await answers_to([*KINDS, *requests], store_class(Engine()))

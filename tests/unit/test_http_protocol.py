@@ -58,6 +58,7 @@ def test_each_kind_of_request_has_its_own_answer() -> None:
         b"201",
         b"201",
         b"200",
+        b"200",
     ]
     assert answers[4].endswith(b'{"length":2}')
     assert answers[7].endswith(b'{"length":4}')

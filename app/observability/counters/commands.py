@@ -12,11 +12,11 @@ from typing import Final
 
 from tailrace.app.observability.counters.moved import NOTES, Note, StreamCounters, note_effects
 from tailrace.core.command_table import NAMES
-from tailrace.core.commands import Command
+from tailrace.core.commands import Append, Command
 from tailrace.core.effects import Effect
-from tailrace.core.errors import StreamError
+from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.outcome import Outcome
-from tailrace.core.replies import Reply
+from tailrace.core.replies import AppendReply, Reply
 
 SEVERAL: Final = "several"
 """The name under which the engine's time for several commands that ran together is counted."""
@@ -96,10 +96,22 @@ class CommandFigures:
                 kind = self._kind_of[type(command)]
                 kind.count += 1
                 kind.note(self.counters, reply, ())
+                if isinstance(command, Append) and command.each:
+                    self._ran_each(kind, command, reply)
+
+    def _ran_each(self, kind: CommandKind, command: Append, reply: Reply) -> None:
+        """Count the other appends of a run, of which the command itself is one."""
+        assert isinstance(reply, AppendReply)
+        done = len(reply.ids)
+        kind.count += done - 1
+        self.counters.appends += done - 1
+        if done < len(command.fragments):
+            self.refusals[kind.name, ErrorCode.ID_EXHAUSTED] += len(command.fragments) - done
 
     def refused(self, command: Command, code: str) -> None:
-        """Count a rejected command.
+        """Count a rejected command; each append of a run.
 
         The store calls this, because it rejects commands before the engine too.
         """
-        self.refusals[NAMES[type(command)], code] += 1
+        count = len(command.fragments) if isinstance(command, Append) and command.each else 1
+        self.refusals[NAMES[type(command)], code] += count
