@@ -179,7 +179,7 @@ class HttpProtocol(asyncio.Protocol):
         self.server_state.total_requests += count
         self.transport.write(answers)
         last = self._answers.current
-        assert last is not None, "a run is the current request"
+        assert isinstance(last, HotRequest), "a run is the current request"
         if last.ends_connection:
             self._ending.close()
         self._continue()

@@ -1,10 +1,11 @@
 """Group commit: effects become journal rows, and each reply waits for its row.
 
 While the disk is fast, the event loop commits small rows itself, at the end of the turn in which their
-commands ran (`commit_place`). Otherwise a thread writes the rows: while it syncs one row, new effects collect
-in the next row. Under load, one sync therefore covers many commands; without load, a command waits for one
-sync. When a row is durable, the event loop releases the replies that wait for it, in order. A reply waits for
-everything that it reveals, including changes by other commands.
+commands ran (`commit_place`). If the last row had several commands, the next one waits while each turn brings
+another command. Otherwise a thread writes the rows: while it syncs one row, new effects collect in the next
+row. Under load, one sync therefore covers many commands; without load, a command waits for one sync. When a
+row is durable, the event loop releases the replies that wait for it, in order. A reply waits for everything
+that it reveals, including changes by other commands.
 
 After the first failed commit, no other commit runs: the state of the disk after a failed sync is unknown, so
 a retry is unsafe. The log then releases all waiting replies, which become errors, and writes no more rows.
