@@ -86,7 +86,7 @@ class Group:
         for consumer in self.consumers.values():
             copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
             copied.active_at_ms = consumer.active_at_ms
-        twin.pending.restore(_copied(unit, twin.consumers) for unit in self.pending.order.units())
+        twin.pending.restore(_copied(unit, twin.consumers) for unit in self.pending.units())
         return twin
 
 

@@ -6,6 +6,7 @@ Rules that always hold:
 * Runs do not overlap (see `core.pending.pending_index`).
 * The order of delivery has all unowned entries first, in the order of their nacks. Owned entries follow, by
   time of delivery. Entries with equal times are in the order in which they got this time (rule 35).
+* A delayed entry has no owner, and is in an order of its own until it is released: no claim finds it.
 * A consumer's own index contains exactly the entries that the list says the consumer owns.
 
 Costs: a read of n entries adds one run to each index. An acknowledgment sets one byte of a run. Claiming a
@@ -117,6 +118,15 @@ class PendingEntriesList(Packing):
         pending. O(1) an id."""
         self._assign(ids, None, 0, deliveries)
 
+    def hold(self, ids: Sequence[StreamId], deliveries: Sequence[int], until_ms: int) -> None:
+        """Do as `nack`, and keep `ids` from all claims until they are released. O(1) an id, or O(log t) if
+        another time is later."""
+        self._assign(ids, None, until_ms, deliveries)
+
+    def release(self, ids: Sequence[StreamId]) -> None:
+        """End the delay of `ids`, which are delayed, in this order. O(1) an id."""
+        self.nack(ids, [self.scattered[value].deliveries_of(value) for value in ids])
+
     def _assign(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
@@ -142,7 +152,7 @@ class PendingEntriesList(Packing):
             self.remove_present((value,))
             self._add_single(Single(value, consumer, at_ms, deliveries))
             return
-        self.order.discard(unit)
+        (self.order_of(unit) if unit.consumer is None else self.order).discard(unit)
         if unit.consumer is not consumer:
             self._remove_from_owner((value,), unit.consumer)
             self._add_to_owner((value,), unit, consumer)
@@ -161,7 +171,7 @@ class PendingEntriesList(Packing):
         self, bunch: Bunch, consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         ids = list(bunch.members)
-        self.order.discard(bunch)
+        (self.order_of(bunch) if bunch.consumer is None else self.order).discard(bunch)
         if bunch.consumer is not consumer:
             self._remove_from_owner(ids, bunch.consumer)
             self._add_to_owner(ids, bunch, consumer)

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from tailrace.core.storage.damage import Damage, opened, sealed
 from tailrace.core.storage.journal import seq_bytes
-from tailrace.core.storage.state import Totals, decode_totals
+from tailrace.core.storage.totals import Totals, decode_totals
 
 PART_ROWS: Final = 1_000
 """A transaction of this many rows takes 10 to 25 ms, and a commit of the journal may have to wait for it."""

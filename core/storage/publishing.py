@@ -29,8 +29,8 @@ from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.payloads import payload_context
 from tailrace.core.storage.prepared import PART_BYTES, PART_ROWS, Part, read_part, with_parts, write_part
 from tailrace.core.storage.schema import get_meta, note_parts, put_meta
-from tailrace.core.storage.state import decode_totals
 from tailrace.core.storage.tables import grouped_serials, merge
+from tailrace.core.storage.totals import decode_totals
 
 FORGOTTEN_ROWS: Final = 10_000
 FORGOTTEN_BYTES: Final = 4 << 20

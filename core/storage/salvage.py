@@ -36,14 +36,13 @@ from tailrace.core.storage.readable_rows import readable_rows
 from tailrace.core.storage.rewriting import write_keyspace
 from tailrace.core.storage.schema import get_meta
 from tailrace.core.storage.state import (
-    Totals,
     decode_group,
     decode_head,
     decode_stream,
-    decode_totals,
     restore_memory,
     restore_stream,
 )
+from tailrace.core.storage.totals import Totals, decode_totals
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import format_id
 

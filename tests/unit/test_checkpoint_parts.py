@@ -22,7 +22,7 @@ from tailrace.core.storage.prepared import Overlay, Part, read_part, write_part
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.salvage import Salvage
 from tailrace.core.storage.schema import connect, get_meta
-from tailrace.core.storage.state import decode_totals
+from tailrace.core.storage.totals import decode_totals
 from tests.support.engine_calls import FRAGMENT
 from tests.unit.test_replay import Program, picture
 from tests.unit.test_storage import Disk

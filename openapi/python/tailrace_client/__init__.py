@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from tailrace_client.errors import TailraceError
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
     from tailrace_client.group import Group
+    from tailrace_client.group_settings import Backoff
     from tailrace_client.hooks import ConsumerHooks
     from tailrace_client.items import AsyncBatch, AsyncItem, Batch, Item
     from tailrace_client.open_telemetry import OpenTelemetryHooks, current_traceparent
     from tailrace_client.retention import Retention
     from tailrace_client.retry import NO_RETRIES, RetryPolicy
+    from tailrace_client.scheduled_calls import ScheduledEntry
     from tailrace_client.state_calls import StreamHead
     from tailrace_client.stream import Stream
     from tailrace_client.stream_calls import ImportResult, Producer, Trim
@@ -46,6 +48,7 @@ __all__ = [
     "AsyncItem",
     "AsyncStream",
     "AsyncTailrace",
+    "Backoff",
     "BadFieldError",
     "Batch",
     "Consumer",
@@ -67,6 +70,7 @@ __all__ = [
     "Producer",
     "Retention",
     "RetryPolicy",
+    "ScheduledEntry",
     "Stream",
     "StreamEntry",
     "StreamHead",
@@ -83,6 +87,7 @@ _MODULES = {
     "AsyncItem": "items",
     "AsyncStream": "async_stream",
     "AsyncTailrace": "async_client",
+    "Backoff": "group_settings",
     "BadFieldError": "fields",
     "Batch": "items",
     "Consumer": "consumer",
@@ -105,6 +110,7 @@ _MODULES = {
     "Producer": "stream_calls",
     "Retention": "retention",
     "RetryPolicy": "retry",
+    "ScheduledEntry": "scheduled_calls",
     "Stream": "stream",
     "StreamEntry": "tail",
     "StreamHead": "state_calls",
