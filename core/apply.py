@@ -9,26 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from tailrace.core import apply_dead_letters, apply_retention
+from tailrace.core import apply_dead_letters, apply_idempotency, apply_order, apply_retention
 from tailrace.core.effects import (
-    AppendRemembered,
     Claimed,
     ConfigChanged,
     ConsumerCreated,
     ConsumerDeleted,
     ConsumerSeen,
     Delivered,
-    DuplicateCounted,
     Effect,
     EntriesAppended,
     EntriesRemoved,
     EntriesTrimmed,
-    EpochTakenOver,
     GroupCreated,
     GroupDestroyed,
     GroupMoved,
-    IdempotencyConfigured,
-    IdempotencyExpired,
     KeyspaceFlushed,
     Nacked,
     PendingBetweenRemoved,
@@ -62,12 +57,17 @@ def _entries_appended(keyspace: Keyspace, effect: EntriesAppended) -> None:
 
 def _entries_trimmed(keyspace: Keyspace, effect: EntriesTrimmed) -> None:
     stream = keyspace.streams[effect.key]
-    stream.max_trimmed_id = max(stream.max_trimmed_id, stream.log.trim_front(effect.count))
+    last_id = stream.log.trim_front(effect.count)
+    stream.max_trimmed_id = max(stream.max_trimmed_id, last_id)
+    if stream.ordered:
+        apply_order.trimmed(keyspace, effect.key, stream, last_id)
 
 
 def _entries_removed(keyspace: Keyspace, effect: EntriesRemoved) -> None:
     stream = keyspace.streams[effect.key]
     stream.log.remove(effect.ids)
+    if stream.ordered:
+        apply_order.removed(keyspace, effect.key, stream, effect.ids)
     if effect.tombstone:
         stream.max_deleted_id = max(stream.max_deleted_id, effect.ids[-1])
     else:
@@ -107,26 +107,6 @@ def _position_set(keyspace: Keyspace, effect: StreamPositionSet) -> None:
         group.pending.order.look_again()
 
 
-def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -> None:
-    keyspace.streams[effect.key].idempotency.configure(effect.duration_s, effect.maxsize)
-
-
-def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
-    keyspace.remember(effect)
-
-
-def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
-    keyspace.streams[effect.key].idempotency.note_duplicate(effect.producer)
-
-
-def _epoch_taken_over(keyspace: Keyspace, effect: EpochTakenOver) -> None:
-    keyspace.streams[effect.key].idempotency.epochs.take_over(effect)
-
-
-def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
-    keyspace.expire(effect)
-
-
 def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:
     group = Group(effect.group, effect.last_delivered_id, effect.entries_read)
     keyspace.streams[effect.key].groups[effect.group] = group
@@ -142,7 +122,10 @@ def _group_moved(keyspace: Keyspace, effect: GroupMoved) -> None:
 
 def _group_destroyed(keyspace: Keyspace, effect: GroupDestroyed) -> None:
     stream = keyspace.streams[effect.key]
-    keyspace.garbage.add_group(stream.groups.pop(effect.group))
+    group: Group = stream.groups.pop(effect.group)
+    if group.order is not None:
+        stream.forget_order(group.name)
+    keyspace.garbage.add_group(group)
     stream.forget_references_from(ZERO_ID)
 
 
@@ -154,7 +137,10 @@ def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
     stream = keyspace.streams[effect.key]
     group: Group = stream.groups[effect.group]
     stream.forget_references_from(ZERO_ID)
+    ids = () if group.order is None else apply_order.owned(group, effect.consumer)
     gone = group.take_consumer(effect.consumer)
+    if ids:
+        apply_order.released(keyspace, effect.key, group, ids)
     if isinstance(gone, Group):
         keyspace.garbage.add_group(gone)
     else:
@@ -191,7 +177,10 @@ def _pending_removed(keyspace: Keyspace, effect: PendingRemoved) -> None:
     stream = keyspace.streams[effect.key]
     if stream.referenced_below:
         stream.forget_references_from(min(effect.ids))
-    stream.groups[effect.group].pending.remove(effect.ids)
+    group: Group = stream.groups[effect.group]
+    group.pending.remove(effect.ids)
+    if group.order is not None:
+        apply_order.released(keyspace, effect.key, group, effect.ids)
 
 
 def _pending_between_removed(keyspace: Keyspace, effect: PendingBetweenRemoved) -> None:
@@ -227,11 +216,6 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     KeyspaceFlushed: _flushed,
     ConfigChanged: _config_changed,
     StreamPositionSet: _position_set,
-    IdempotencyConfigured: _idempotency_configured,
-    AppendRemembered: _append_remembered,
-    DuplicateCounted: _duplicate_counted,
-    EpochTakenOver: _epoch_taken_over,
-    IdempotencyExpired: _idempotency_expired,
     GroupCreated: _group_created,
     GroupMoved: _group_moved,
     GroupDestroyed: _group_destroyed,
@@ -246,5 +230,7 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     PendingBetweenRemoved: _pending_between_removed,
     ReferencesTrimmed: _references_trimmed,
     **apply_dead_letters.APPLIERS,
+    **apply_idempotency.APPLIERS,
+    **apply_order.APPLIERS,
     **apply_retention.APPLIERS,
 }

@@ -61,6 +61,12 @@ class Execution(Struct, gc=False):
         44)."""
         self.wake_ups.append(WakeUp(key, signal, group))
 
+    def wake_freed(self) -> None:
+        """Wake the readers of groups with an order by key in which an entry became ready. O(such groups)."""
+        for key, group in sorted(self.keyspace.freed):
+            self.wake(key, group=group)
+        self.keyspace.freed.clear()
+
     def stream(self, key: bytes) -> Stream | None:
         """Return the stream under `key`, or None. O(1)."""
         stream: Stream | None = self.keyspace.streams.get(key)

@@ -24,6 +24,8 @@ class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
     """A consumer that was not seen for this many milliseconds gives its entries back and is deleted."""
     max_lag_ms: int | None = None
     """The age of the oldest unread entry, in milliseconds, from which the server warns."""
+    order_by: str | None = None
+    """The field by whose values the group delivers in order: at most one entry of a value is in flight."""
 
     @property
     def is_empty(self) -> bool:

@@ -19,7 +19,7 @@ class Signal(Enum):
     """Why waiting readers of a key should run their command again (rules 41 to 45)."""
 
     DATA = "data"
-    """Entries were appended, or an entry was nacked. Concerns all readers of the key."""
+    """Entries were appended, an entry was nacked, or held entries of a group became ready."""
     GONE = "gone"
     """The stream or the group was deleted. Group readers get NOGROUP; plain readers continue to wait."""
 

@@ -137,8 +137,8 @@ class WaitQueue:
 
 
 def _concerns(wake_up: WakeUp, wait: Wait) -> bool:
-    """Return whether the wake-up concerns the reader. New data concerns all readers; a deletion concerns the
-    readers of that group, or of all groups (rule 45)."""
-    if wake_up.signal is Signal.DATA:
+    """Return whether the wake-up concerns the reader. New data concerns all readers; a deletion, and data of
+    one group, concern the readers of that group, or of all groups (rule 45)."""
+    if wake_up.signal is Signal.DATA and wake_up.group is None:
         return True
     return wait.group is not None and wake_up.group in (None, wait.group)

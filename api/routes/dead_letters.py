@@ -38,6 +38,7 @@ router = APIRouter(tags=["groups"])
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ARGUMENT,
             ErrorCode.INVALID_FILTER,
+            ErrorCode.LIMIT_EXCEEDED,
             ErrorCode.NO_SUCH_STREAM,
             ErrorCode.NOGROUP,
         ),

@@ -9,7 +9,12 @@ from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import I64_MAX, EntryIds, NameEncodingField, WireModel
 from tailrace.api.schemas.groups import GROUP_EXAMPLE
-from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN, DEAD_LETTERS_MAX, FILTER_CHARACTERS_MAX
+from tailrace.core.limits import (
+    CONSUMER_EXPIRY_MS_MIN,
+    DEAD_LETTERS_MAX,
+    FILTER_CHARACTERS_MAX,
+    NAME_BYTES_MAX,
+)
 
 REDRIVEN_EXAMPLE: Final[JsonDict] = {"id": "1692632147973-0", "new_id": "1692632147973-0"}
 CONFIGURED_EXAMPLE: Final[JsonDict] = {
@@ -62,6 +67,13 @@ class GroupSettingsBody(WireModel):
         description="The server warns in its log and its metrics while the oldest entry that the group has "
         "not read is at least this old, in milliseconds.",
         examples=[60000],
+    )
+    order_by: Annotated[str, Field(min_length=1, max_length=NAME_BYTES_MAX)] | None = Field(
+        None,
+        description="The name of a field. At most one entry of each value of this field is delivered and not "
+        "acknowledged, so entries with equal values are processed in order, one after another. Entries "
+        "without the field are not held back.",
+        examples=["customer"],
     )
     encoding: NameEncodingField = None
 

@@ -33,6 +33,8 @@ class ConfigureGroup(Command, frozen=True):
     """As `GroupSettings.consumer_expiry_ms`; at least `core.limits.CONSUMER_EXPIRY_MS_MIN`."""
     max_lag_ms: int | UnsetType | None = UNSET
     """As `GroupSettings.max_lag_ms`; at least 1."""
+    order_by: str | UnsetType | None = UNSET
+    """As `GroupSettings.order_by`; not empty."""
 
 
 class Redrive(Command, frozen=True):

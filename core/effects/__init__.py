@@ -31,6 +31,7 @@ from tailrace.core.effects.idempotency import (
     IdempotencyConfigured,
     IdempotencyExpired,
 )
+from tailrace.core.effects.key_order import EntriesHeld, HeldForgotten, KeysTaken
 from tailrace.core.effects.keyspace import (
     ConfigChanged,
     KeyspaceFlushed,
@@ -64,6 +65,7 @@ __all__ = [
     "DuplicateCounted",
     "Effect",
     "EntriesAppended",
+    "EntriesHeld",
     "EntriesRemoved",
     "EntriesRetired",
     "EntriesTrimmed",
@@ -72,8 +74,10 @@ __all__ = [
     "GroupCreated",
     "GroupDestroyed",
     "GroupMoved",
+    "HeldForgotten",
     "IdempotencyConfigured",
     "IdempotencyExpired",
+    "KeysTaken",
     "KeyspaceFlushed",
     "LeasesExtended",
     "Nacked",

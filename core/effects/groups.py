@@ -51,6 +51,8 @@ class GroupConfigured(Effect, frozen=True):
     """As `GroupSettings.consumer_expiry_ms`."""
     max_lag_ms: int | None = None
     """As `GroupSettings.max_lag_ms`."""
+    order_by: str | None = None
+    """As `GroupSettings.order_by`."""
 
 
 class GroupDestroyed(Effect, frozen=True):

@@ -58,7 +58,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
             continue
         reader = GroupReader(execution, command, source.key, budget)
         if isinstance(after, Special):
-            if reader.wanted is not None:
+            if reader.examines:
                 reader.scan = scan = scan or FilterScan(execution)
             reads.append(reader.read_new(min_idle_ms))
         else:
@@ -115,8 +115,9 @@ def _gathered(
         if _has_claimable(execution, command, source.key):
             return None
         if available < most:
-            after = stream.groups[command.group].last_delivered_id
-            available += stream.log.count_after(after, most - available)
+            group = stream.groups[command.group]
+            available += group.ready_count
+            available += stream.log.count_after(group.last_delivered_id, max(most - available, 0))
     batch = lingering(execution, command, available)
     if batch is None:
         return None

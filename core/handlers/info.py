@@ -7,6 +7,7 @@ from itertools import islice
 from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from tailrace.core.errors import no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
+from tailrace.core.filters.rows import UTF8
 from tailrace.core.group import Group
 from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, require_room_for_rows
@@ -143,6 +144,7 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
     configured = [group.settings for group in stream.groups.values() if group.settings is not None]
     execution.room().charge_names([each.dead_letter_stream or b"" for each in configured])
     execution.room().charge_names([each.filter.encode() for each in configured if each.filter is not None])
+    execution.room().charge_names([(each.order_by or "").encode(*UTF8) for each in configured])
     return [
         GroupInfo(
             name=group.name,
@@ -154,6 +156,8 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
             settings=group.settings or NO_SETTINGS,
             dead_letter_count=group.dead_letter_count,
             lag_ms=_lag_ms(stream, group, execution.now_ms),
+            held_count=None if group.order is None else group.held_count,
+            keys_in_flight=None if group.order is None else len(group.order.in_flight),
         )
         for group in stream.groups.values()
     ]

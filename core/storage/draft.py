@@ -124,4 +124,5 @@ def _block_rows(stream: Stream) -> Iterator[BlockRow]:
 
 def _parts_to_encode(stream: Stream) -> int:
     in_groups = sum(group.pending.count for group in stream.groups.values()) if stream.groups else 0
+    in_groups += sum(group.held_count for group in stream.ordered.values())
     return _PARTS_PER_STREAM + in_groups + stream.idempotency.key_count

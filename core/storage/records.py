@@ -50,6 +50,9 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.RetentionConfigured,
     e.EntriesRetired,
     e.LeasesExtended,
+    e.KeysTaken,
+    e.EntriesHeld,
+    e.HeldForgotten,
 )
 
 Convert = Callable[[Any], Any]

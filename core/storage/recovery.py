@@ -112,7 +112,8 @@ def _restore_stream(
     restore_stream(stream, state, blocks)
     _require(stream.length == state.length, where, f"{stream.length} entries, not {state.length}")
     for name, raw in _group_rows(connection, serial):
-        stream.groups[name] = decode_group(raw)
+        group = stream.groups[name] = decode_group(raw)
+        stream.note_order(group)
     found = len(stream.groups)
     _require(found == state.group_count, where, f"{found} groups, not {state.group_count}")
     keyspace.put(state.key, stream)

@@ -61,6 +61,12 @@ def configure(  # noqa: PLR0913 - one parameter an option
             min=1, metavar="MS", help="Warn if the oldest unread entry is so old.", show_default=False
         ),
     ] = None,
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD", help="Deliver entries with equal values one after another.", show_default=False
+        ),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove all settings.")] = False,
 ) -> None:
     """Change settings of a group, and print its state as JSON.
@@ -69,7 +75,9 @@ def configure(  # noqa: PLR0913 - one parameter an option
     instead of one more delivery; both options belong together. Filter: the
     group delivers only entries that match, and others count as read. Leases:
     reads claim entries that another consumer has left, and a consumer that is
-    gone gives its entries back. Settings that you do not give stay as they are.
+    gone gives its entries back. Order: of the entries with the same value of the
+    field, one at a time is delivered and not acknowledged. Settings that you do
+    not give stay as they are.
 
     Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
     wrong arguments.
@@ -82,6 +90,8 @@ def configure(  # noqa: PLR0913 - one parameter an option
 
       tailrace configure race:france judges --claim-min-idle-ms 60000
 
+      tailrace configure race:france judges --order-by rider
+
       tailrace configure race:france judges --remove
     """
     settings: dict[str, int | str | None] = {
@@ -91,6 +101,7 @@ def configure(  # noqa: PLR0913 - one parameter an option
         "claim_min_idle_ms": claim_min_idle_ms,
         "consumer_expiry_ms": consumer_expiry_ms,
         "max_lag_ms": max_lag_ms,
+        "order_by": order_by,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if remove == bool(given):

@@ -60,6 +60,7 @@ class AsyncGroup:
         claim_min_idle_ms: int | Unset | None = UNSET,
         consumer_expiry_ms: int | Unset | None = UNSET,
         max_lag_ms: int | Unset | None = UNSET,
+        order_by: str | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, like `Group.configure`."""
         settings: dict[str, int | str | Unset | None] = {
@@ -69,6 +70,7 @@ class AsyncGroup:
             "claim_min_idle_ms": claim_min_idle_ms,
             "consumer_expiry_ms": consumer_expiry_ms,
             "max_lag_ms": max_lag_ms,
+            "order_by": order_by,
         }
         return await self._session.send(group_calls.configure(self.key, self.name, settings))
 

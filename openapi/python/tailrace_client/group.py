@@ -68,6 +68,7 @@ class Group:
         claim_min_idle_ms: int | Unset | None = UNSET,
         consumer_expiry_ms: int | Unset | None = UNSET,
         max_lag_ms: int | Unset | None = UNSET,
+        order_by: str | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, and return the state of the group. None removes a setting.
 
@@ -75,7 +76,8 @@ class Group:
         delivery; set both, or remove both. The group delivers only entries that match `filter`. A read first
         claims entries that are idle for `claim_min_idle_ms`. A consumer that was not seen for
         `consumer_expiry_ms` gives its entries back and is deleted. The server warns if the oldest unread
-        entry is older than `max_lag_ms`. O(1).
+        entry is older than `max_lag_ms`. Of the entries with the same value of the field `order_by`, one at
+        a time is delivered and not acknowledged. O(1).
         """
         settings: dict[str, int | str | Unset | None] = {
             "max_deliveries": max_deliveries,
@@ -84,6 +86,7 @@ class Group:
             "claim_min_idle_ms": claim_min_idle_ms,
             "consumer_expiry_ms": consumer_expiry_ms,
             "max_lag_ms": max_lag_ms,
+            "order_by": order_by,
         }
         return self._session.send(group_calls.configure(self.key, self.name, settings))
 
