@@ -38,7 +38,6 @@ router = APIRouter(tags=["groups"])
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ARGUMENT,
             ErrorCode.INVALID_FILTER,
-            ErrorCode.LIMIT_EXCEEDED,
             ErrorCode.NO_SUCH_STREAM,
             ErrorCode.NOGROUP,
         ),

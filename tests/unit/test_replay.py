@@ -28,7 +28,7 @@ KEYS = (b"s", b"t")
 DEAD = (b"s", b"t", b"dead", None)
 GROUPS = (b"g", b"h")
 CONSUMERS = (b"x", b"y", b"z")
-FRAGMENT = b'{"a":"1"}'
+FRAGMENTS = (b'{"a":"1"}', b'{"a":"2","b":"1"}', b'{"c":"1"}')
 
 
 class Program:
@@ -83,7 +83,7 @@ class Program:
         if self.random.random() < 0.3:
             epoch = self.random.choice([None, 1, 2, 3])
             idempotency = c.Idempotency(b"p", self.random.choice([b"1", b"2", b"3"]), b"f", epoch)
-        fragments = [FRAGMENT] * self.random.choice([1, 1, 5, 20])
+        fragments = self.random.choices(FRAGMENTS, k=self.random.choice([1, 1, 5, 20]))
         return c.Append(self.key(), fragments, trim=self.random.choice([None, None, c.Trim(max_length=30)]),
                         idempotency=idempotency)  # fmt: skip
 
@@ -145,6 +145,8 @@ class Program:
                 c.ConfigureGroup(key, group, self.random.choice([1, 2]), self.random.choice(DEAD)),
                 c.Redrive(key, group, self.random.choice([1, 10])),
                 c.Redrive(key, group, self.random.choice([1, 10])),
+                c.ConfigureGroup(key, group, order_by=self.random.choice(["a", "a", "b", None])),
+                c.ConfigureGroup(key, group, order_by=self.random.choice(["a", "a", "b", None])),
             ]
         )
 
@@ -222,7 +224,13 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
         for key, stream in keyspace.streams.items()
         for name, group in stream.groups.items()
     }
-    return infos, orders, settings, dict(keyspace.keys_by_serial), dict(keyspace.config)
+    held = {
+        (key, name): (list(order.held.items()), list(order.ready), order.key_of)
+        for key, stream in keyspace.streams.items()
+        for name, order in [(name, group.order) for name, group in stream.ordered.items()]
+        if order is not None
+    }
+    return infos, orders, settings, held, dict(keyspace.keys_by_serial), dict(keyspace.config)
 
 
 @pytest.mark.parametrize("seed", range(30))
