@@ -62,9 +62,12 @@ class Execution(Struct, gc=False):
         self.wake_ups.append(WakeUp(key, signal, group))
 
     def wake_freed(self) -> None:
-        """Wake the readers of groups with an order by key in which an entry became ready. O(such groups)."""
-        for key, group in sorted(self.keyspace.freed):
-            self.wake(key, group=group)
+        """Wake readers of groups with an order by key that have entries for them: one for each entry that is
+        ready, and at least one. O(such groups)."""
+        for key, name in sorted(self.keyspace.freed):
+            group = self.keyspace.group(key, name)
+            ready_count = 0 if group is None else group.ready_count
+            self.wake_ups.append(WakeUp(key, Signal.DATA, name, max(ready_count, 1)))
         self.keyspace.freed.clear()
 
     def stream(self, key: bytes) -> Stream | None:

@@ -26,8 +26,8 @@ class ClaimBatch:
     The keyspace changes in `finish`. If XCLAIM names an id twice, `apply` changes it earlier, because the
     second claim must see the result of the first.
 
-    `group`: the group. `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an id is in the log.
-    `fragment_of`: the fragments for the reply by id, if the reply has fields.
+    `group`: the group. `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an
+    id is in the log. `fragment_of`: the fragments for the reply by id, if the reply has fields.
     """
 
     def __init__(

@@ -16,8 +16,10 @@ from itertools import compress
 from typing import Final, NamedTuple
 
 from tailrace.core.effects import Effect, EntriesHeld, KeysTaken
+from tailrace.core.execution import Execution
 from tailrace.core.filters import Filter
 from tailrace.core.filters.rows import UTF8, Getter, RowReader
+from tailrace.core.group import Group
 from tailrace.core.handlers.filtered_delivery import FilterScan
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.limits import FILTER_STEP_ENTRIES
@@ -46,6 +48,21 @@ def _key(text: str) -> bytes:
     raw = text.encode(*UTF8)
     # One byte more than the longest plain key, so that no digest equals one.
     return raw if len(raw) <= ORDER_KEY_BYTES_MAX else blake2b(raw).digest() + b"+"
+
+
+def note_left(execution: Execution, key: bytes, name: bytes) -> None:
+    """Wake a waiting reader of the group for what a read has left: entries that are ready or new. A reader
+    that waited may have used up its limits, and only so many readers were woken as there were entries. O(1).
+
+    Call it only if the read has delivered an entry, so that readers cannot wake each other for ever.
+    """
+    stream = execution.keyspace.streams[key]
+    group: Group = stream.groups[name]
+    order = group.order
+    if order is None:
+        return
+    if order.ready or (not order.is_full and stream.log.last_id > group.last_delivered_id):
+        execution.keyspace.freed.add((key, name))
 
 
 class Chosen(NamedTuple):
