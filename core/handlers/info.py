@@ -109,6 +109,7 @@ def _full_group(execution: Execution, stream: Stream, group: Group, count: int |
         nacked_count=group.pending.nacked_count,
         pending=_described(execution, group, None, count),
         consumers=[_full_consumer(execution, group, each, count) for each in group.consumers.values()],
+        first_held_id=group.needed_from if group.held_count else None,
     )
 
 

@@ -146,6 +146,9 @@ class GroupFullInfo(Struct, frozen=True):
     """The group's first pending entries by id, as many as the command asked for."""
     consumers: Sequence[ConsumerFullInfo]
     """The consumers in byte order of their names."""
+    first_held_id: StreamId | None = None
+    """The first entry that the group holds back because of `order_by`; None if there is none. Redis does not
+    have it."""
 
 
 class StreamFullInfo(Struct, frozen=True):

@@ -178,7 +178,7 @@ class OrderBy(RuleBasedStateMachine):
         self.in_order(got)
         self.held = [number for number in self.held if number not in first] + held
         if noack:
-            self.settle(got)
+            # What is pending already, because the group was moved back, stays so.
             self.done.update(got)
         else:
             self.pending |= dict.fromkeys(got, (consumer, 1))

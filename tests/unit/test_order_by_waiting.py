@@ -54,7 +54,7 @@ async def waiting(store: EngineStore, *commands: c.ReadGroup) -> list[asyncio.Ta
     """Begin the reads in this order, and return when all of them wait."""
     before = store.waiting_count
     tasks = [asyncio.create_task(store.execute(command)) for command in commands]
-    while store.waiting_count < before + len(commands):
+    while store.waiting_count < before + len(commands):  # noqa: ASYNC110 - the store has no event for it
         await asyncio.sleep(0)
     return tasks
 
@@ -82,8 +82,8 @@ def test_few_readers_run_again_if_there_are_few_entries_for_them() -> None:
         assert ids(await store.execute(c.ReadGroup(b"g", b"x", (c.ReadFrom(b"s", c.Special.NEW),)))) == [1, 3]
         tasks = await waiting(store, *(read(b"w%d" % number, block_ms=0) for number in range(6)))
         retries: list[Any] = []
-        run_command = store._readers._run  # noqa: SLF001 - counts the work
-        store._readers._run = lambda command: (retries.append(command), run_command(command))[1]  # noqa: SLF001
+        run_command = store._readers._run
+        store._readers._run = lambda command: (retries.append(command), run_command(command))[1]
         await ack(store, 1, 3)
         assert [ids(await task) for task in tasks[:2]] == [[2], [4]]
         # The read of the first one also wakes a reader for the entry that it has left.
