@@ -52,6 +52,13 @@ class Group:
     if not set. """
     max_lag_ms: int | Unset = UNSET
     """ The `lag_ms` from which the server warns; absent if not set. """
+    order_by: str | Unset = UNSET
+    """ The field by whose values the group delivers in order; absent if not set. """
+    held: int | Unset = UNSET
+    """ How many entries wait until an earlier one with the same value of `order_by` is acknowledged. `lag` includes
+    them. Absent without `order_by`. """
+    keys_in_flight: int | Unset = UNSET
+    """ How many values of `order_by` the pending entries have; absent without `order_by`. """
     dead_letters: int | Unset = UNSET
     """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
@@ -88,6 +95,12 @@ class Group:
 
         max_lag_ms = self.max_lag_ms
 
+        order_by = self.order_by
+
+        held = self.held
+
+        keys_in_flight = self.keys_in_flight
+
         dead_letters = self.dead_letters
 
         field_dict: dict[str, Any] = {}
@@ -118,6 +131,12 @@ class Group:
             field_dict["consumer_expiry_ms"] = consumer_expiry_ms
         if max_lag_ms is not UNSET:
             field_dict["max_lag_ms"] = max_lag_ms
+        if order_by is not UNSET:
+            field_dict["order_by"] = order_by
+        if held is not UNSET:
+            field_dict["held"] = held
+        if keys_in_flight is not UNSET:
+            field_dict["keys_in_flight"] = keys_in_flight
         if dead_letters is not UNSET:
             field_dict["dead_letters"] = dead_letters
 
@@ -169,6 +188,12 @@ class Group:
 
         max_lag_ms = d.pop("max_lag_ms", UNSET)
 
+        order_by = d.pop("order_by", UNSET)
+
+        held = d.pop("held", UNSET)
+
+        keys_in_flight = d.pop("keys_in_flight", UNSET)
+
         dead_letters = d.pop("dead_letters", UNSET)
 
         group = cls(
@@ -186,6 +211,9 @@ class Group:
             claim_min_idle_ms=claim_min_idle_ms,
             consumer_expiry_ms=consumer_expiry_ms,
             max_lag_ms=max_lag_ms,
+            order_by=order_by,
+            held=held,
+            keys_in_flight=keys_in_flight,
             dead_letters=dead_letters,
         )
 

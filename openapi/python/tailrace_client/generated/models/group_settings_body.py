@@ -40,6 +40,10 @@ class GroupSettingsBody:
     max_lag_ms: int | Unset = UNSET
     """ The server warns in its log and its metrics while the oldest entry that the group has not read is at least
     this old, in milliseconds. """
+    order_by: str | Unset = UNSET
+    """ The name of a field. At most one entry of each value of this field is delivered and not acknowledged, so
+    entries with equal values are processed in order, one after another. Entries without the field are not held
+    back. """
     encoding: GroupSettingsBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
@@ -55,6 +59,8 @@ class GroupSettingsBody:
         consumer_expiry_ms = self.consumer_expiry_ms
 
         max_lag_ms = self.max_lag_ms
+
+        order_by = self.order_by
 
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
@@ -75,6 +81,8 @@ class GroupSettingsBody:
             field_dict["consumer_expiry_ms"] = consumer_expiry_ms
         if max_lag_ms is not UNSET:
             field_dict["max_lag_ms"] = max_lag_ms
+        if order_by is not UNSET:
+            field_dict["order_by"] = order_by
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
 
@@ -95,6 +103,8 @@ class GroupSettingsBody:
 
         max_lag_ms = d.pop("max_lag_ms", UNSET)
 
+        order_by = d.pop("order_by", UNSET)
+
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupSettingsBodyEncoding | Unset
         if isinstance(_encoding, Unset):
@@ -109,6 +119,7 @@ class GroupSettingsBody:
             claim_min_idle_ms=claim_min_idle_ms,
             consumer_expiry_ms=consumer_expiry_ms,
             max_lag_ms=max_lag_ms,
+            order_by=order_by,
             encoding=encoding,
         )
 

@@ -21,9 +21,10 @@ class Limits:
             {'header_timeout_s': 6, 'body_bytes_per_s_min': 1024, 'answer_timeout_s': 30, 'keep_alive_timeout_s': 75,
                 'connections_max': 16384, 'connections_per_peer_max': 0, 'waiting_readers_max': 100000, 'event_streams_max':
                 10000, 'websockets_max': 10000, 'subscriptions_max': 100000, 'bodies_mb': 512, 'requests_per_s': 0,
-                'request_burst': 0, 'memory_limit_mb': 0, 'filter_characters_max': 4096, 'filter_depth_max': 32,
-                'filter_tests_max': 64, 'filter_step_entries': 1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max':
-                10000, 'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864,
+                'request_burst': 0, 'memory_limit_mb': 0, 'held_entries_max': 100000, 'keys_in_flight_max': 100000,
+                'ordered_entries_max': 10000, 'filter_characters_max': 4096, 'filter_depth_max': 32, 'filter_tests_max': 64,
+                'filter_step_entries': 1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max': 10000,
+                'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864,
                 'name_bytes_max': 512, 'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864,
                 'body_members_max': 10000, 'large_imports_max': 2, 'batch_entries_max': 100000, 'body_lines_max': 200000,
                 'bulk_elements_max': 2000000, 'body_elements_max': 300000, 'request_elements_max': 30000, 'ids_per_request_max':
@@ -78,6 +79,14 @@ class Limits:
     memory_limit_mb: int
     """ MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments,
     deletions and trims still work. 0: no limit. """
+    held_entries_max: int
+    """ Entries that a group with `order_by` holds back. At this number it reads no further until one of them is
+    delivered or deleted. """
+    keys_in_flight_max: int
+    """ Entries with a value of `order_by` that a group has in flight. At this number it delivers no further ones
+    until some are acknowledged. """
+    ordered_entries_max: int
+    """ Pending and held entries of a group for which `order_by` can be set or changed. """
     filter_characters_max: int
     """ Characters of a filter. """
     filter_depth_max: int
@@ -250,6 +259,12 @@ class Limits:
 
         memory_limit_mb = self.memory_limit_mb
 
+        held_entries_max = self.held_entries_max
+
+        keys_in_flight_max = self.keys_in_flight_max
+
+        ordered_entries_max = self.ordered_entries_max
+
         filter_characters_max = self.filter_characters_max
 
         filter_depth_max = self.filter_depth_max
@@ -409,6 +424,9 @@ class Limits:
                 "requests_per_s": requests_per_s,
                 "request_burst": request_burst,
                 "memory_limit_mb": memory_limit_mb,
+                "held_entries_max": held_entries_max,
+                "keys_in_flight_max": keys_in_flight_max,
+                "ordered_entries_max": ordered_entries_max,
                 "filter_characters_max": filter_characters_max,
                 "filter_depth_max": filter_depth_max,
                 "filter_tests_max": filter_tests_max,
@@ -515,6 +533,12 @@ class Limits:
         request_burst = d.pop("request_burst")
 
         memory_limit_mb = d.pop("memory_limit_mb")
+
+        held_entries_max = d.pop("held_entries_max")
+
+        keys_in_flight_max = d.pop("keys_in_flight_max")
+
+        ordered_entries_max = d.pop("ordered_entries_max")
 
         filter_characters_max = d.pop("filter_characters_max")
 
@@ -674,6 +698,9 @@ class Limits:
             requests_per_s=requests_per_s,
             request_burst=request_burst,
             memory_limit_mb=memory_limit_mb,
+            held_entries_max=held_entries_max,
+            keys_in_flight_max=keys_in_flight_max,
+            ordered_entries_max=ordered_entries_max,
             filter_characters_max=filter_characters_max,
             filter_depth_max=filter_depth_max,
             filter_tests_max=filter_tests_max,
