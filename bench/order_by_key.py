@@ -1,7 +1,7 @@
 """A group that delivers in order by key, with 1, 1 000 and 1 000 000 different keys and 20 consumers.
 
-Each consumer waits for entries, reads up to 10 of them, and acknowledges them; all consumers run in one
-process, on a store without HTTP and without a disk. The bench counts CPU time, so other load matters little.
+Each consumer waits for an entry, and acknowledges it; all consumers run in one process, on a store without
+HTTP and without a disk. The bench counts CPU time, so other load matters little.
 The peer is the same group without `order_by`. One more row shows how the cost of an entry grows with ten
 times as many entries of one key: most of them are held. Run it with ``python -m bench.order_by_key``.
 """
@@ -21,7 +21,6 @@ from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import id_ms
 
 CONSUMERS: Final = 20
-COUNT: Final = 10
 ENTRIES: Final = 200_000
 FEW: Final = 50_000
 SIZES: Final = ((1, ENTRIES), (1_000, ENTRIES), (1_000_000, 1_000_000))
@@ -71,7 +70,7 @@ class Work:
 
     async def _consume(self, consumer: bytes) -> None:
         """Read and acknowledge until all entries are delivered; the last consumer to get some returns."""
-        read = c.ReadGroup(GROUP, consumer, _READ, c.ReadLimits(count=COUNT), block_ms=0)
+        read = c.ReadGroup(GROUP, consumer, _READ, c.ReadLimits(count=1), block_ms=0)
         while len(self._delivered) < self._count:
             reply = await self._store.execute(read)
             assert isinstance(reply, ReadReply)

@@ -82,6 +82,9 @@ class Chosen(NamedTuple):
             yield EntriesHeld(key, group, *self.held)
 
 
+NOTHING: Final = Chosen(NO_ENTRIES, (), ((), ()), ((), ()))
+
+
 class Choice:
     """The entries that one read of a group may deliver. `found`: the ready ones, then new ones."""
 
@@ -115,7 +118,7 @@ class Choice:
 
     def _free_keys(self) -> int:
         """Return how many entries more may be in flight."""
-        return KEYS_IN_FLIGHT_MAX if self._noack else KEYS_IN_FLIGHT_MAX - len(self._order.key_of)
+        return max(KEYS_IN_FLIGHT_MAX - (0 if self._noack else len(self._order.key_of)), 0)
 
     def _examine(self, scan: FilterScan, wanted: Filter | None, most: int, field: str) -> None:
         """Find up to `most` new entries."""
@@ -177,6 +180,8 @@ class Choice:
     def cut_to(self, count: int) -> Chosen:
         """Return what the read does if only the first `count` entries of `found` fit into its reply.
         O(count log count + entries held)."""
+        if not self.found.ids and not self._passed:
+            return NOTHING
         passed, held = self._passed, (self._held_ids, self._held_keys)
         if count < self._ready_count:
             # The others are held on, so there may be no room for further ones.
@@ -189,9 +194,12 @@ class Choice:
             held = (self._held_ids[:kept], self._held_keys[:kept])
         ids, keys = list(self.found.ids[:count]), self._keys[:count]
         taken = self._taken_of(ids, keys)
-        by_id = dict(zip(ids, self.found.fragments, strict=False))
-        ids.sort()
-        return Chosen(Entries(ids, list(map(by_id.__getitem__, ids))), passed, taken, held)
+        entries = Entries(ids, self.found.fragments[:count])
+        if self._ready_count and len(ids) > 1:
+            by_id = dict(zip(ids, entries.fragments, strict=True))
+            ids = sorted(ids)
+            entries = Entries(ids, list(map(by_id.__getitem__, ids)))
+        return Chosen(entries, passed, taken, held)
 
     def _taken_of(
         self, ids: Sequence[StreamId], keys: Sequence[bytes | None]
