@@ -302,7 +302,7 @@ class OrderBy(RuleBasedStateMachine):
         check(self.disk.engine.keyspace)
         group = self.group()
         assert id_ms(group.last_delivered_id) == self.position
-        owners = {id_ms(value): None for value in group.pending.ids()}
+        owners: dict[int, bytes | None] = dict.fromkeys(map(id_ms, group.pending.ids()))
         for name, consumer in group.consumers.items():
             owners |= dict.fromkeys(map(id_ms, consumer.pending_ids(0)), name)
         assert owners == {number: owner for number, (owner, _) in self.pending.items()}

@@ -31,7 +31,7 @@ def r() -> R:
 def append(r: R, keys: str, first: int = 1) -> None:
     """Append an entry for each letter; `-` has no field `k`."""
     flats = [[b"x", b"1"] if key == "-" else [b"k", key.encode()] for key in keys]
-    ids = [number << 64 for number in range(first, first + len(keys))]
+    ids = tuple(number << 64 for number in range(first, first + len(keys)))
     r.engine.execute(c.Append(b"s", [fragment_from_flat(flat) for flat in flats], ids), r.now_ms)
 
 
@@ -171,7 +171,7 @@ def test_a_value_with_held_entries_is_not_overtaken_by_new_ones(r: R) -> None:
 
 
 @pytest.mark.parametrize("limit", [{"max_count": 1}, {"max_bytes": 1}, {"page_bytes": 1}, {"count": 1}])
-def test_every_limit_of_a_read_cuts_ready_and_new_entries(r: R, limit: dict[str, int]) -> None:
+def test_every_limit_of_a_read_cuts_ready_and_new_entries(r: R, limit: dict[str, Any]) -> None:
     append(r, "ababcc")
     got = []
     while found := read(r, **limit):
@@ -535,6 +535,7 @@ def test_the_age_of_the_oldest_unread_entry_is_that_of_the_first_held_one(r: R) 
     append(r, "aab")
     r.now_ms = 1000
     read(r)
-    [described] = r.engine.execute(c.InfoGroups(b"s"), r.now_ms).reply
+    reply: Any = r.engine.execute(c.InfoGroups(b"s"), r.now_ms).reply
+    [described] = reply
     assert (described.lag, described.lag_ms, described.held_count, described.keys_in_flight) == (1, 998, 1, 2)
     assert format_id(described.last_delivered_id) == "3-0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from tailrace.api.ports import Answer
@@ -50,7 +50,7 @@ def ids(answer: Answer) -> list[int]:
     return [id_ms(value) for stream in answer.streams for value in stream.entries.ids]
 
 
-async def waiting(store: EngineStore, *commands: c.ReadGroup) -> list[asyncio.Task[Answer]]:
+async def waiting(store: EngineStore, *commands: c.ReadGroup) -> Sequence[asyncio.Task[Any]]:
     """Begin the reads in this order, and return when all of them wait."""
     before = store.waiting_count
     tasks = [asyncio.create_task(store.execute(command)) for command in commands]
@@ -81,13 +81,18 @@ def test_few_readers_run_again_if_there_are_few_entries_for_them() -> None:
         store = await store_with("aabb")
         assert ids(await store.execute(c.ReadGroup(b"g", b"x", (c.ReadFrom(b"s", c.Special.NEW),)))) == [1, 3]
         tasks = await waiting(store, *(read(b"w%d" % number, block_ms=0) for number in range(6)))
-        retries: list[Any] = []
+        retries: list[bytes] = []
         run_command = store._readers._run
-        store._readers._run = lambda command: (retries.append(command), run_command(command))[1]
+
+        def counted(command: Any) -> Any:
+            retries.append(command.consumer)
+            return run_command(command)
+
+        store._readers._run = counted
         await ack(store, 1, 3)
         assert [ids(await task) for task in tasks[:2]] == [[2], [4]]
         # The read of the first one also wakes a reader for the entry that it has left.
-        assert [command.consumer for command in retries] == [b"w0", b"w1", b"w2"]
+        assert retries == [b"w0", b"w1", b"w2"]
         assert store.waiting_count == 4
         for task in tasks[2:]:
             task.cancel()
