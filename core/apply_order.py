@@ -25,7 +25,8 @@ def configured(stream: Stream, group: Group, order_by: str | None) -> None:
         return
     if order_by is not None:
         group.order = KeyOrder(order_by)
-    elif order is not None:
+    else:
+        assert order is not None, "it has a field"
         order.drain()
         _end_if_done(group)
     stream.note_order(group)
@@ -113,9 +114,7 @@ def _held_forgotten(keyspace: Keyspace, effect: HeldForgotten) -> None:
     stream = keyspace.streams[effect.key]
     group: Group = stream.groups[effect.group]
     assert group.order is not None
-    first = next(iter(group.order.held), None)
-    if first is not None:
-        stream.forget_references_from(first)
+    stream.forget_references_from(group.needed_from)
     if group.order.forget_held():
         keyspace.freed.add((effect.key, effect.group))
     if _end_if_done(group):
