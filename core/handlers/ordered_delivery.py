@@ -54,7 +54,7 @@ def note_left(execution: Execution, key: bytes, name: bytes) -> None:
     """Wake a waiting reader of the group for what a read has left: entries that are ready or new. A reader
     that waited may have used up its limits, and only so many readers were woken as there were entries. O(1).
 
-    Call it only if the read has delivered an entry, so that readers cannot wake each other for ever.
+    Call it only if the read has delivered an entry, so that readers cannot wake each other forever.
     """
     stream = execution.keyspace.streams[key]
     group: Group = stream.groups[name]
