@@ -35,6 +35,7 @@ BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
     "websocket": (16,),
     "cluster": (17,),
     "startup": (20,),
+    "order_by_key": (21,),
 }
 """Each module, and the numbers of its rows. Modules are imported when they run, because importing Spark is
 slow.

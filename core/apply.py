@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from tailrace.core import apply_dead_letters, apply_delay, apply_idempotency, apply_retention
+from tailrace.core import apply_dead_letters, apply_delay, apply_idempotency, apply_order, apply_retention
 from tailrace.core.effects import (
     Claimed,
     ConfigChanged,
@@ -57,12 +57,17 @@ def _entries_appended(keyspace: Keyspace, effect: EntriesAppended) -> None:
 
 def _entries_trimmed(keyspace: Keyspace, effect: EntriesTrimmed) -> None:
     stream = keyspace.streams[effect.key]
-    stream.max_trimmed_id = max(stream.max_trimmed_id, stream.log.trim_front(effect.count))
+    last_id = stream.log.trim_front(effect.count)
+    stream.max_trimmed_id = max(stream.max_trimmed_id, last_id)
+    if stream.ordered:
+        apply_order.trimmed(keyspace, effect.key, stream, last_id)
 
 
 def _entries_removed(keyspace: Keyspace, effect: EntriesRemoved) -> None:
     stream = keyspace.streams[effect.key]
     stream.log.remove(effect.ids)
+    if stream.ordered:
+        apply_order.removed(keyspace, effect.key, stream, effect.ids)
     if effect.tombstone:
         stream.max_deleted_id = max(stream.max_deleted_id, effect.ids[-1])
     else:
@@ -118,7 +123,10 @@ def _group_moved(keyspace: Keyspace, effect: GroupMoved) -> None:
 
 def _group_destroyed(keyspace: Keyspace, effect: GroupDestroyed) -> None:
     stream = keyspace.streams[effect.key]
-    keyspace.garbage.add_group(stream.groups.pop(effect.group))
+    group: Group = stream.groups.pop(effect.group)
+    if group.order is not None:
+        stream.forget_order(group.name)
+    keyspace.garbage.add_group(group)
     keyspace.agenda.due.forget((stream.serial, effect.group))
     stream.forget_references_from(ZERO_ID)
 
@@ -131,7 +139,10 @@ def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
     stream = keyspace.streams[effect.key]
     group: Group = stream.groups[effect.group]
     stream.forget_references_from(ZERO_ID)
+    ids = () if group.order is None else apply_order.owned(group, effect.consumer)
     gone = group.take_consumer(effect.consumer)
+    if ids:
+        apply_order.released(keyspace, effect.key, group, ids)
     if isinstance(gone, Group):
         keyspace.garbage.add_group(gone)
     else:
@@ -168,7 +179,10 @@ def _pending_removed(keyspace: Keyspace, effect: PendingRemoved) -> None:
     stream = keyspace.streams[effect.key]
     if stream.referenced_below:
         stream.forget_references_from(min(effect.ids))
-    stream.groups[effect.group].pending.remove(effect.ids)
+    group: Group = stream.groups[effect.group]
+    group.pending.remove(effect.ids)
+    if group.order is not None:
+        apply_order.released(keyspace, effect.key, group, effect.ids)
 
 
 def _pending_between_removed(keyspace: Keyspace, effect: PendingBetweenRemoved) -> None:
@@ -220,5 +234,6 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     **apply_dead_letters.APPLIERS,
     **apply_delay.APPLIERS,
     **apply_idempotency.APPLIERS,
+    **apply_order.APPLIERS,
     **apply_retention.APPLIERS,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from tailrace.core import apply_order
 from tailrace.core.effects import DeadLettered, Effect, GroupConfigured, LeasesExtended, Redriven
 from tailrace.core.group import Group
 from tailrace.core.group_settings import GroupSettings
@@ -20,6 +21,7 @@ def _group_configured(keyspace: Keyspace, effect: GroupConfigured) -> None:
     stream = keyspace.streams[effect.key]
     group: Group = stream.groups[effect.group]
     group.settings = None if settings.is_empty else settings
+    apply_order.configured(stream, group, settings.order_by)
     keyspace.note_settings(stream, group)
 
 
@@ -36,6 +38,8 @@ def _dead_lettered(keyspace: Keyspace, effect: DeadLettered) -> None:
     stream.forget_references_from(min(effect.ids))
     group: Group = stream.groups[effect.group]
     group.pending.remove(effect.ids)
+    if group.order is not None:
+        apply_order.released(keyspace, effect.key, group, effect.ids)
     group.dead_letter_count += len(effect.ids)
 
 
@@ -43,6 +47,8 @@ def _redriven(keyspace: Keyspace, effect: Redriven) -> None:
     _append(keyspace, effect.new_key, effect.new_ids, effect.fragments)
     stream = keyspace.streams[effect.key]
     stream.log.remove(effect.ids)
+    if stream.ordered:
+        apply_order.removed(keyspace, effect.key, stream, effect.ids)
     stream.max_deleted_id = max(stream.max_deleted_id, effect.ids[-1])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from tailrace.core import apply_order
 from tailrace.core.effects import Effect, EntriesRetired, RetentionConfigured
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.retention import RetentionRules
@@ -22,7 +23,10 @@ def _retention_configured(keyspace: Keyspace, effect: RetentionConfigured) -> No
 
 def _entries_retired(keyspace: Keyspace, effect: EntriesRetired) -> None:
     stream = keyspace.streams[effect.key]
-    stream.max_trimmed_id = max(stream.max_trimmed_id, stream.log.trim_front(effect.count))
+    last_id = stream.log.trim_front(effect.count)
+    stream.max_trimmed_id = max(stream.max_trimmed_id, last_id)
+    if stream.ordered:
+        apply_order.trimmed(keyspace, effect.key, stream, last_id)
     retention = stream.retention
     assert retention is not None, "only retention removes them"
     retention.removed[effect.reason] += effect.count

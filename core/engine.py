@@ -46,6 +46,8 @@ class Engine:
         self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
         reply = HANDLERS[type(command)](execution, command)
+        if self.keyspace.freed:
+            execution.wake_freed()
         return Outcome(reply, execution.effects, execution.wake_ups, execution.wait, execution.retry)
 
     def execute_all(
@@ -65,6 +67,8 @@ class Engine:
         replies = [
             _reply(execution, command, kept_replies.get(number)) for number, command in enumerate(commands)
         ]
+        if self.keyspace.freed:
+            execution.wake_freed()
         return replies, Outcome(None, execution.effects, execution.wake_ups)
 
     def execute_some(
@@ -91,6 +95,8 @@ class Engine:
             reply_bytes -= room.asked_bytes
             replies += [_reply(execution, command) for command in commands]
             reply_bytes += room.asked_bytes
+        if self.keyspace.freed:
+            execution.wake_freed()
         return replies, Outcome(None, execution.effects, execution.wake_ups)
 
 

@@ -61,6 +61,15 @@ class Execution(Struct, gc=False):
         44)."""
         self.wake_ups.append(WakeUp(key, signal, group))
 
+    def wake_freed(self) -> None:
+        """Wake readers of groups with an order by key that have entries for them: one for each entry that is
+        ready, and at least one. O(such groups)."""
+        for key, name in sorted(self.keyspace.freed):
+            group = self.keyspace.group(key, name)
+            ready_count = 0 if group is None else group.ready_count
+            self.wake_ups.append(WakeUp(key, Signal.DATA, name, max(ready_count, 1)))
+        self.keyspace.freed.clear()
+
     def stream(self, key: bytes) -> Stream | None:
         """Return the stream under `key`, or None. O(1)."""
         stream: Stream | None = self.keyspace.streams.get(key)

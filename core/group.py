@@ -5,9 +5,12 @@ This module never decides what a command does, and never reads the stream.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sortedcontainers import SortedDict
 
 from tailrace.core.group_settings import GroupSettings
+from tailrace.core.key_order import KeyOrder
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.strip import Strip
@@ -24,6 +27,7 @@ class Group:
         "entries_read",
         "last_delivered_id",
         "name",
+        "order",
         "pending",
         "settings",
     )
@@ -40,13 +44,41 @@ class Group:
         self.pending = PendingEntriesList()
         # The settings; None if no setting is set.
         self.settings: GroupSettings | None = None
+        # The order by key; None without `order_by`, unless entries are still held after its removal.
+        self.order: KeyOrder | None = None
         # How many entries were ever moved to a dead-letter stream.
         self.dead_letter_count = 0
 
     @property
     def part_count(self) -> int:
-        """The number of objects that a copy creates: the group, consumers, runs, scattered entries. O(1)."""
-        return 1 + len(self.consumers) + len(self.pending.runs) + len(self.pending.scattered)
+        """The number of objects that a copy creates: the group, consumers, runs, scattered entries, and those
+        of its order by key. O(1)."""
+        parts = 1 + len(self.consumers) + len(self.pending.runs) + len(self.pending.scattered)
+        return parts if self.order is None else parts + self.order.part_count
+
+    @property
+    def held_count(self) -> int:
+        """The number of entries at or before the position that the group holds back. O(1)."""
+        return 0 if self.order is None else len(self.order.held)
+
+    @property
+    def ready_count(self) -> int:
+        """The number of held entries that the next read can deliver. O(1)."""
+        return 0 if self.order is None else len(self.order.ready)
+
+    def held_among(self, ids: Iterable[StreamId]) -> list[StreamId]:
+        """Return those of `ids` that the group holds back. O(ids)."""
+        return [] if self.order is None else list(filter(self.order.held.__contains__, ids))
+
+    @property
+    def needed_from(self) -> StreamId:
+        """The id below which the group has delivered all entries. O(1)."""
+        return self.last_delivered_id + 1 if not self.held_count else self._first_held_id
+
+    @property
+    def _first_held_id(self) -> StreamId:
+        assert self.order is not None
+        return next(iter(self.order.held))
 
     def take_pending(self) -> Group:
         """Remove all pending entries, and return a group that has them, to be freed. O(consumers)."""
@@ -83,6 +115,7 @@ class Group:
         """Return an independent copy. O(consumers + pending units)."""
         twin = Group(self.name, self.last_delivered_id, self.entries_read)
         twin.settings, twin.dead_letter_count = self.settings, self.dead_letter_count
+        twin.order = None if self.order is None else self.order.copy()
         for consumer in self.consumers.values():
             copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
             copied.active_at_ms = consumer.active_at_ms

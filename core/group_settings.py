@@ -31,6 +31,8 @@ class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
     """By which factor the delay grows with each further delivery."""
     backoff_max_ms: int | None = None
     """The longest delay, in milliseconds."""
+    order_by: str | None = None
+    """The field by whose values the group delivers in order: at most one entry of a value is in flight."""
 
     @property
     def is_empty(self) -> bool:

@@ -7,6 +7,7 @@ module never changes anything.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import takewhile
 
@@ -78,6 +79,7 @@ def check_stream(stream: Stream) -> None:
     for name, group in stream.groups.items():
         assert name == group.name, f"group {name!r} is called {group.name!r}"
         check_group(group)
+        check_order(stream, group)
         _check_passed(stream, group.pending.order)
 
 
@@ -145,6 +147,31 @@ def check_group(group: Group) -> None:
     if pending.held is not None:
         _check_order(pending.held, held)
     _check_order(pending.order, [*pending.runs.values(), *(each for each in scattered if not each.is_held)])
+
+
+def check_order(stream: Stream, group: Group) -> None:
+    """Check the order by key of a group against its settings, its pending entries and the stream's
+    entries."""
+    order, settings = group.order, group.settings
+    assert (stream.ordered.get(group.name) is group) == (order is not None), "the stream misses an order"
+    assert (None if order is None else order.field) == (None if settings is None else settings.order_by)
+    if order is None:
+        return
+    held, live = list(order.held), stream.log.live_among([*order.held, *order.key_of])
+    assert not order.is_done, "an order is kept without need"
+    assert held == sorted(held), "the held entries are not in order"
+    assert max(held, default=0) <= group.last_delivered_id, "an unread entry is held"
+    assert live == set(held) | set(order.key_of), "an entry is held or in flight, but deleted"
+    assert all(value in group.pending for value in order.key_of), "an entry is in flight, but not pending"
+    assert order.in_flight == Counter(order.key_of.values()), "the keys in flight are wrong"
+    queues: dict[bytes, list[int]] = {}
+    for value, key in order.held.items():
+        if key is not None:
+            queues.setdefault(key, []).append(value)
+    assert {key: list(queue) for key, queue in order.queues.items()} == queues, "a queue is wrong"
+    first = {queue[0] for key, queue in queues.items() if key not in order.in_flight}
+    assert set(order.ready) == first | {value for value, key in order.held.items() if key is None}
+    assert set(order.key_of) <= set(order.heap), "a trim would not find an entry"
 
 
 def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:

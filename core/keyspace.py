@@ -78,6 +78,9 @@ class Keyspace:
         self.expiring: SortedSet[tuple[int, bytes]] = SortedSet()
         # The same for groups that have a greatest lag.
         self.watched: SortedSet[tuple[int, bytes]] = SortedSet()
+        # Key and name of each group with an order by key whose waiting readers may now find an entry. Emptied
+        # after each command; not stored.
+        self.freed: set[tuple[bytes, bytes]] = set()
         # The last step of the expiry of consumers; not stored.
         self.presence = Presence()
 

@@ -59,7 +59,10 @@ def _counts_on(stream: Stream, position: StreamId) -> bool:
 
 def unread_since_ms(stream: Stream, group: Group, *, decode: bool = True) -> int | None:
     """Return the time in the id of the oldest entry that the group has not read, in Unix milliseconds; None
-    if it has read all, or as `BlockIndex.first_after` if `decode` is False. O(log b)."""
+    if it has read all, or as `BlockIndex.first_after` if `decode` is False. A held entry is not read.
+    O(log b)."""
+    if group.held_count:
+        return group.needed_from >> SEQ_BITS
     first = stream.log.first_after(group.last_delivered_id, decode=decode)
     return None if first is None else first >> SEQ_BITS
 
@@ -74,4 +77,4 @@ def lag_of(stream: Stream, group: Group) -> int | None:
     known = group.entries_read
     if known is None or _tombstone_ahead(stream, position):
         known = estimate_entries_read(stream, position)
-    return None if known is None else stream.entries_added - known
+    return None if known is None else stream.entries_added - known + group.held_count

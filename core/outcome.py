@@ -19,7 +19,7 @@ class Signal(Enum):
     """Why waiting readers of a key should run their command again (rules 41 to 45)."""
 
     DATA = "data"
-    """Entries were appended, or an entry was nacked. Concerns all readers of the key."""
+    """Entries were appended, an entry was nacked, or held entries of a group became ready."""
     GONE = "gone"
     """The stream or the group was deleted. Group readers get NOGROUP; plain readers continue to wait."""
 
@@ -34,6 +34,9 @@ class WakeUp(Struct, frozen=True, gc=False):
     group: bytes | None = None
     """Only readers of this group are concerned; None: readers of all groups, and with DATA plain readers
     too."""
+    most: int | None = None
+    """How many of these readers to wake, in order of arrival; None: all. The read of a woken one that leaves
+    entries for others has a wake-up for the next."""
 
 
 class Wait(Struct, frozen=True):
@@ -52,6 +55,9 @@ class Wait(Struct, frozen=True):
     """Whether the filter of a group has further entries to examine: run the command again soon, after others.
     Then `keys` is empty, because new entries need not wake the read. Also set for a read that does not
     block."""
+    is_gathering: bool = False
+    """Whether the read may leave entries that it finds, because they are too few. It does not count among the
+    readers that a `WakeUp` with `most` wakes."""
 
 
 class Outcome(Struct, frozen=True, gc=False):

@@ -6,6 +6,9 @@ added. This module never decides what a command does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from sortedcontainers import SortedDict
 
 from tailrace.core.group import Group
@@ -16,6 +19,8 @@ from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.retention import Retention
 from tailrace.core.schedule import Schedule
 from tailrace.core.stream_id import ZERO_ID, StreamId
+
+_NO_GROUPS: Final[Mapping[bytes, Group]] = {}
 
 
 class Stream:
@@ -29,6 +34,7 @@ class Stream:
         "log",
         "max_deleted_id",
         "max_trimmed_id",
+        "ordered",
         "passed_live_max",
         "referenced_below",
         "retention",
@@ -55,6 +61,8 @@ class Stream:
         self.entries_added = 0
         # The groups by name, in byte order.
         self.groups: SortedDict[bytes, Group] = SortedDict()
+        # Those of the groups that have an order by key. Replaced when it changes: most streams share one.
+        self.ordered: Mapping[bytes, Group] = _NO_GROUPS
         # The idempotency keys of appends.
         self.idempotency = idempotency
         # Which entries the server removes without a request; None: it removes none.
@@ -84,7 +92,21 @@ class Stream:
         twin.entries_added = self.entries_added
         twin.retention = None if self.retention is None else Retention(self.retention.rules)
         twin.groups = SortedDict((name, group.copy()) for name, group in self.groups.items())
+        for group in twin.groups.values():
+            twin.note_order(group)
         return twin
+
+    def note_order(self, group: Group) -> None:
+        """File a group of the stream, whose order by key may have begun or ended. O(groups that
+        have one)."""
+        self.forget_order(group.name)
+        if group.order is not None:
+            self.ordered = {**self.ordered, group.name: group}
+
+    def forget_order(self, name: bytes) -> None:
+        """Take a group from `ordered`, if it is there. O(groups there)."""
+        if name in self.ordered:
+            self.ordered = {each: group for each, group in self.ordered.items() if each != name}
 
     def forget_references_from(self, value: StreamId) -> None:
         """Lower `referenced_below` to `value`: from there on, references may be gone. O(1)."""

@@ -159,7 +159,7 @@ def _readable(keyspace: Keyspace, group: Group, command: c.ReadGroup, source: c.
         consumer = group.consumers.get(command.consumer)
         return 0 if consumer is None else consumer.pending_count
     stream = keyspace.streams[source.key]
-    new = stream.length if stream.last_id > group.last_delivered_id else 0
+    new = stream.length if stream.last_id > group.last_delivered_id else group.held_count
     return new + group.pending.count if command.claim_min_idle_ms is not None or group.settings else new
 
 

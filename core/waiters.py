@@ -6,7 +6,7 @@ the command of each one again, and calls `add` for those that still found nothin
 
 * A key wakes its readers in the order in which they began to wait, and each signal wakes every reader that
 waits at
-  that moment once (rule 43).
+  that moment once (rule 43), or the first ones if it is meant for so many.
 * One heap has all deadlines, of timeouts and of claims; the owner sleeps until `next_deadline_ms`.
 * Adding and removing a reader cost O(keys + log n), and a wake-up O(readers of its key). A wake-up of every
 key (a
@@ -23,6 +23,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from tailrace.core.commands import Command, ReadGroup
 from tailrace.core.outcome import Signal, Wait, WakeUp
 
 HEAP_SLACK: Final = 64
@@ -97,12 +98,16 @@ class WaitQueue:
     def woken(self, wake_ups: Iterable[WakeUp]) -> list[Hashable]:
         """Return the readers that should run their command again, each once, in order of arrival."""
         found = {
-            waiting.serial: waiting.token
-            for wake_up in wake_ups
-            for waiting in self._concerned(wake_up.key)
-            if _concerns(wake_up, waiting.wait)
+            waiting.serial: waiting.token for wake_up in wake_ups for waiting in self._readers_of(wake_up)
         }
         return [found[serial] for serial in sorted(found)]
+
+    def _readers_of(self, wake_up: WakeUp) -> Iterable[_Waiting]:
+        waiting = [each for each in self._concerned(wake_up.key) if _concerns(wake_up, each.wait)]
+        if wake_up.most is None:
+            return waiting
+        others = [each for each in waiting if not each.wait.is_gathering]
+        return [*others[: wake_up.most], *(each for each in waiting if each.wait.is_gathering)]
 
     def _concerned(self, key: bytes | None) -> Iterable[_Waiting]:
         return self.readers.values() if key is None else self._by_key.get(key, {}).values()
@@ -136,9 +141,17 @@ class WaitQueue:
             self._deadlines = current
 
 
+def missed(command: Command) -> list[WakeUp]:
+    """Return the wake-ups that replace one for a reader with this command that has left: perhaps no other
+    reader was woken for an entry that it would have read."""
+    if not isinstance(command, ReadGroup):
+        return []
+    return [WakeUp(source.key, Signal.DATA, command.group) for source in command.streams]
+
+
 def _concerns(wake_up: WakeUp, wait: Wait) -> bool:
-    """Return whether the wake-up concerns the reader. New data concerns all readers; a deletion concerns the
-    readers of that group, or of all groups (rule 45)."""
-    if wake_up.signal is Signal.DATA:
+    """Return whether the wake-up concerns the reader. New data concerns all readers; a deletion, and data of
+    one group, concern the readers of that group, or of all groups (rule 45)."""
+    if wake_up.signal is Signal.DATA and wake_up.group is None:
         return True
     return wait.group is not None and wake_up.group in (None, wait.group)

@@ -10,7 +10,12 @@ from pydantic.config import JsonDict
 from tailrace.api.schemas.backoff import BACKOFF_EXAMPLE, Backoff
 from tailrace.api.schemas.base import I64_MAX, EntryIds, NameEncodingField, WireModel
 from tailrace.api.schemas.groups import GROUP_EXAMPLE
-from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN, DEAD_LETTERS_MAX, FILTER_CHARACTERS_MAX
+from tailrace.core.limits import (
+    CONSUMER_EXPIRY_MS_MIN,
+    DEAD_LETTERS_MAX,
+    FILTER_CHARACTERS_MAX,
+    NAME_BYTES_MAX,
+)
 
 REDRIVEN_EXAMPLE: Final[JsonDict] = {"id": "1692632147973-0", "new_id": "1692632147973-0"}
 CONFIGURED_EXAMPLE: Final[JsonDict] = {
@@ -68,6 +73,13 @@ class GroupSettingsBody(WireModel):
         None,
         description="How long a nack without `delay_ms` delays the next delivery of an entry.",
         examples=[BACKOFF_EXAMPLE],
+    )
+    order_by: Annotated[str, Field(min_length=1, max_length=NAME_BYTES_MAX)] | None = Field(
+        None,
+        description="The name of a field. At most one entry of each value of this field is delivered and not "
+        "acknowledged, so entries with equal values are processed in order, one after another. Entries "
+        "without the field are not held back.",
+        examples=["customer"],
     )
     encoding: NameEncodingField = None
 

@@ -123,6 +123,22 @@ class Group(WireModel):
         description="How long a nack delays the next delivery of an entry; absent if not set.",
         examples=[BACKOFF_EXAMPLE],
     )
+    order_by: str | None = Field(
+        None,
+        description="The field by whose values the group delivers in order; absent if not set.",
+        examples=["customer"],
+    )
+    held: int | None = Field(
+        None,
+        description="How many entries wait until an earlier one with the same value of `order_by` is "
+        "acknowledged. `lag` includes them. Absent without `order_by`.",
+        examples=[3],
+    )
+    keys_in_flight: int | None = Field(
+        None,
+        description="How many values of `order_by` the pending entries have; absent without `order_by`.",
+        examples=[2],
+    )
     dead_letters: int | None = Field(
         None,
         description="How many entries of the group ever moved to a dead-letter stream; absent if the group "

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from tailrace.api.ports import EngineFeature
 from tailrace.api.schemas.base import WireModel
 from tailrace.api.schemas.filter_limits import FilterLimits
+from tailrace.api.schemas.order_limits import OrderLimits
 from tailrace.api.schemas.scheduled import DelayLimits
 from tailrace.api.server_limits import ServerLimits
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
@@ -70,7 +71,7 @@ def _require_all(schema: dict[str, Any]) -> None:
     schema["example"] = {name: shown["examples"][0] for name, shown in schema["properties"].items()}
 
 
-class Limits(WireModel, DelayLimits, FilterLimits, ServerLimits):
+class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, ServerLimits):
     """All limits of the server: those that its operator sets, and the fixed limits of one request. The length
     of a stream has no limit."""
 
@@ -241,9 +242,11 @@ class Limits(WireModel, DelayLimits, FilterLimits, ServerLimits):
             "socket_reply_bytes_max": SOCKET_REPLY_BYTES_MAX,
         }
         supports = [EngineSupport(name=each.name, support=each.support, note=each.note) for each in engine]
-        others = {"engine", *DelayLimits.model_fields, *ServerLimits.model_fields, *of_sockets}
+        fixed = [
+            name for name in cls.model_fields if hasattr(limits, name.upper()) and name not in of_sockets
+        ]
         return cls(
-            **{name: getattr(limits, name.upper()) for name in cls.model_fields.keys() - others},
+            **{name: getattr(limits, name.upper()) for name in fixed},
             **of_sockets,
             engine=supports,
             **{name: getattr(server_limits, name) for name in ServerLimits.model_fields},

@@ -47,6 +47,8 @@ def group_json(group: GroupInfo) -> Json:
         **({} if group.lag_ms is None else {"lag_ms": group.lag_ms}),
         **_set_values(asdict(settings)),
         **_backoff_json(settings),
+        **({} if group.held_count is None else {"held": group.held_count}),
+        **({} if group.keys_in_flight is None else {"keys_in_flight": group.keys_in_flight}),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
 

@@ -35,7 +35,8 @@ class GroupState(NamedTuple):
     `pending`: pending entries. `lag`: entries that the group has not read, -1 if unknown. `oldest_ms`: the
     time since the earliest delivery of an owned pending entry; 0 if there is none. `dead_letters`: entries
     ever moved to a dead-letter stream; -1 if the group never had one. `lag_ms`: the age of the oldest unread
-    entry; -1 if unknown. `behind`: whether that is above the group's `max_lag_ms`; -1 if it has none.
+    entry; -1 if unknown. `behind`: whether that is above the group's `max_lag_ms`; -1 if it has none. `held`,
+    `keys`: entries that wait for their key, and keys in flight; -1 without `order_by`.
     """
 
     pending: int
@@ -46,13 +47,14 @@ class GroupState(NamedTuple):
     dead_letters: int = -1
     lag_ms: int = 0
     behind: int = -1
+    held: int = -1
+    keys: int = -1
 
     def joined(self, other: GroupState) -> GroupState:
         """Return the sum of both groups. An unknown lag counts as 0, and so do dead letters of a group
         without any, unless both have none."""
         lag = max(self.lag, 0) + max(other.lag, 0)
-        known = [each.dead_letters for each in (self, other) if each.dead_letters >= 0]
-        dead_letters = sum(known) if known else -1
+        dead_letters = _sum(self.dead_letters, other.dead_letters)
         oldest_ms = max(self.oldest_ms, other.oldest_ms)
         return GroupState(
             self.pending + other.pending,
@@ -63,7 +65,14 @@ class GroupState(NamedTuple):
             dead_letters,
             max(self.lag_ms, other.lag_ms),
             max(self.behind, other.behind),
+            _sum(self.held, other.held),
+            _sum(self.keys, other.keys),
         )
+
+
+def _sum(one: int, other: int) -> int:
+    """Return the sum of two figures, of which -1 counts as 0; -1 if both are."""
+    return -1 if max(one, other) < 0 else max(one, 0) + max(other, 0)
 
 
 class Census:
@@ -148,11 +157,13 @@ class Census:
             dead_letters,
             self._lag_ms(stream, group),
             int(self._is_behind(stream.serial, group.name)) if is_watched else -1,
+            -1 if group.order is None else group.held_count,
+            -1 if group.order is None else len(group.order.in_flight),
         )
 
     def _lag_ms(self, stream: Stream, group: Group) -> int:
         """Return the age of the oldest unread entry. A block is decoded for it up to `DECODED_MAX` times."""
-        if group.last_delivered_id >= stream.log.last_id:
+        if group.last_delivered_id >= stream.log.last_id and not group.held_count:
             return 0
         since_ms = unread_since_ms(stream, group, decode=False)
         if since_ms is None:

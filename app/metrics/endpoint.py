@@ -53,6 +53,14 @@ _GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
         "Entries ever moved to a dead-letter stream, by group; absent for groups that never had one.",
         lambda state: state.dead_letters,
     ),
+    "group_held_entries": (
+        "Entries that wait until their key is free, by group; absent for groups without order_by.",
+        lambda state: state.held,
+    ),
+    "group_keys_in_flight": (
+        "Values of order_by that pending entries have, by group; absent for groups without order_by.",
+        lambda state: state.keys,
+    ),
 }
 
 

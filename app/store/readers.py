@@ -23,7 +23,7 @@ from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept, too_many_readers
 from tailrace.core.outcome import Outcome, Wait, WakeUp
 from tailrace.core.replies import Reply, ServerStats
-from tailrace.core.waiters import WaitQueue
+from tailrace.core.waiters import WaitQueue, missed
 
 Receive = Callable[[Answer], None]
 
@@ -193,8 +193,7 @@ class WaitingReaders:
         wake_ups: list[WakeUp] = []
         for reader in readers:
             # The answer to an earlier reader may have cancelled this one.
-            if self._queue.discard(reader):
-                wake_ups += self._serve(reader)
+            wake_ups += self._serve(reader) if self._queue.discard(reader) else missed(reader.command)
         self._arm()
         if wake_ups:
             # A retry can move entries to a dead-letter stream, for which others wait.

@@ -39,6 +39,8 @@ class ConfigureGroup(Command, frozen=True):
     """As `GroupSettings.backoff_factor`; at least 1."""
     backoff_max_ms: int | UnsetType | None = UNSET
     """As `GroupSettings.backoff_max_ms`; at least `backoff_initial_ms`."""
+    order_by: str | UnsetType | None = UNSET
+    """As `GroupSettings.order_by`; not empty."""
 
 
 class Redrive(Command, frozen=True):

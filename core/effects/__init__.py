@@ -38,6 +38,7 @@ from tailrace.core.effects.idempotency import (
     IdempotencyConfigured,
     IdempotencyExpired,
 )
+from tailrace.core.effects.key_order import EntriesHeld, HeldForgotten, KeysTaken
 from tailrace.core.effects.keyspace import (
     ConfigChanged,
     KeyspaceFlushed,
@@ -71,6 +72,7 @@ __all__ = [
     "DuplicateCounted",
     "Effect",
     "EntriesAppended",
+    "EntriesHeld",
     "EntriesRemoved",
     "EntriesRetired",
     "EntriesScheduled",
@@ -80,8 +82,10 @@ __all__ = [
     "GroupCreated",
     "GroupDestroyed",
     "GroupMoved",
+    "HeldForgotten",
     "IdempotencyConfigured",
     "IdempotencyExpired",
+    "KeysTaken",
     "KeyspaceFlushed",
     "LeasesExtended",
     "Nacked",

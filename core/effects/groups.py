@@ -57,6 +57,8 @@ class GroupConfigured(Effect, frozen=True):
     """As `GroupSettings.backoff_factor`."""
     backoff_max_ms: int | None = None
     """As `GroupSettings.backoff_max_ms`."""
+    order_by: str | None = None
+    """As `GroupSettings.order_by`."""
 
 
 class GroupDestroyed(Effect, frozen=True):

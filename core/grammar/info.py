@@ -116,6 +116,7 @@ def _group_full(group: GroupFullInfo) -> Resp:
             b"nacked-count": group.nacked_count,
             b"pending": row_list(group.pending, _pending_of_group),
             b"consumers": row_list(group.consumers, _consumer_full),
+            **({} if group.first_held_id is None else {b"first-held-id": id_bulk(group.first_held_id)}),
         }
     )
 

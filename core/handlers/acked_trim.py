@@ -98,7 +98,7 @@ class _Walk:
         self.passed_live_max = stream.passed_live_max
         groups = stream.groups.values()
         self._groups = [_PendingByBlock(group.pending) for group in groups if group.pending.count]
-        self._read_up_to = min((group.last_delivered_id for group in groups), default=MAX_ID)
+        self._read_up_to = min((group.needed_from - 1 for group in groups), default=MAX_ID)
         self._is_leading = True
         self._looks_left = ACKED_TRIM_LOOKS_MAX
 

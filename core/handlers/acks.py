@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from tailrace.core.commands import Acknowledge, NackMode, NegativeAcknowledge
 from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.effects import Nacked, RetriesDelayed
@@ -49,6 +51,9 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
     ids = parsed(command.ids)
     unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
     batch: dict[StreamId, int] = {}
+    if command.force and group.order is not None:
+        # A group with an order by key makes nothing pending but by its reads.
+        command = replace(command, force=False)
     letters = dead_letters_of(execution, command.key, group, MoveRoom())
     done = 0
     for value in ids:

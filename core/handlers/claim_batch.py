@@ -26,8 +26,8 @@ class ClaimBatch:
     The keyspace changes in `finish`. If XCLAIM names an id twice, `apply` changes it earlier, because the
     second claim must see the result of the first.
 
-    `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an id is in the log.
-    `fragment_of`: the fragments for the reply by id, if the reply has fields.
+    `group`: the group. `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an
+    id is in the log. `fragment_of`: the fragments for the reply by id, if the reply has fields.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ClaimBatch:
         self.fragment_of: dict[StreamId, bytes | None] = {}
         self._execution = execution
         self._key = key
-        self._group = group
+        self.group = group
         self._consumer = consumer
         self._delivered_at_ms = delivered_at_ms
         self._deliveries_of: dict[StreamId, int] = {}
@@ -63,7 +63,7 @@ class ClaimBatch:
         `RUN_OR_BUNCH_LENGTH_MIN` ids are cheaper to look up one by one. O(ids log n).
         """
         few = len(ids) < RUN_OR_BUNCH_LENGTH_MIN
-        self.unit_of = self._group.pending.get if few else self._group.pending.units_of(ids).get
+        self.unit_of = self.group.pending.get if few else self.group.pending.units_of(ids).get
         if fragments is not None:
             live = [value is not None for value in fragments]
             self.is_live = set(compress(ids, live)).__contains__
@@ -99,7 +99,7 @@ class ClaimBatch:
     def apply(self) -> None:
         """Apply the claims so far: `unit_of` then returns the new units."""
         self._flush()
-        self.unit_of = self._group.pending.get
+        self.unit_of = self.group.pending.get
 
     def cut_to(self, room: ReplyRoom) -> StreamId | None:
         """Give up the claims that do not fit into the reply. Returns the first id given up, or None.
@@ -122,9 +122,9 @@ class ClaimBatch:
         self._flush()
         dropped = list(self._dropped_ids)
         if dropped:
-            self._execution.do(PendingRemoved(self._key, self._group.name, dropped))
+            self._execution.do(PendingRemoved(self._key, self.group.name, dropped))
         if self._claimed_ids:
-            name, now_ms = self._group.name, self._execution.now_ms
+            name, now_ms = self.group.name, self._execution.now_ms
             self._execution.do(ConsumerSeen(self._key, name, self._consumer, now_ms, active=True))
         fragments = () if self._just_id else list(map(self.fragment_of.__getitem__, self._claimed_ids))
         return ClaimReply(Entries(self._claimed_ids, fragments), self._just_id, cursor, dropped)
@@ -149,6 +149,6 @@ class ClaimBatch:
             self._move_exhausted(self._letters)
         if self._deliveries_of:
             ids, deliveries = list(self._deliveries_of), list(self._deliveries_of.values())
-            name, at_ms = self._group.name, self._delivered_at_ms
+            name, at_ms = self.group.name, self._delivered_at_ms
             self._execution.do(Claimed(self._key, name, self._consumer, ids, at_ms, deliveries))
             self._deliveries_of.clear()

@@ -104,6 +104,8 @@ class _NewCounts:
         self._now_ms = execution.now_ms
         self._batch = batch
         self._options = options
+        # A group with an order by key makes nothing pending but by its reads.
+        self._force = options.force and batch.group.order is None
         self._of_runs: dict[Run, int | None] = {}
 
     def of(self, value: StreamId) -> int | None:
@@ -121,7 +123,7 @@ class _NewCounts:
         options = self._options
         if unit is None:
             # An entry that FORCE makes pending counts as delivered once before.
-            return _next_count(1, options) if options.force else None
+            return _next_count(1, options) if self._force else None
         if not _is_idle(unit, self._now_ms, options.min_idle_ms):
             return None
         return _next_count(unit.deliveries_of(value), options)

@@ -36,16 +36,28 @@ class FilterScan:
 
     def after(self, stream: Stream, position: StreamId, wanted: Filter) -> Examined:
         """Examine entries after `position`; the stream has at least one. O(log n + bytes examined)."""
-        most = min(int(self._left * wanted.step_entries), self._execution.filter_entries_left)
+        entries = self.take(stream, position, wanted.step_entries)
+        if not entries.ids:
+            return Examined((), NO_ENTRIES)
+        self.is_behind |= stream.log.last_id > entries.ids[-1]
+        return Examined(entries.ids, wanted.select(entries))
+
+    def take(
+        self, stream: Stream, position: StreamId, step_entries: int, count: int | None = None
+    ) -> Entries:
+        """Return up to `count` entries after `position`, at least one, and charge them. Return none, and set
+        `is_behind`, if the command may examine no more. `step_entries`: how many one command may examine.
+        O(log n + bytes)."""
+        most = min(int(self._left * step_entries), self._execution.filter_entries_left)
         if most <= 0 or self._left_bytes <= 0:
             self.is_behind = True
-            return Examined((), NO_ENTRIES)
+            return NO_ENTRIES
+        most = most if count is None else min(most, count)
         ids, fragments = stream.log.range(position + 1, count=most, max_bytes=self._left_bytes)
-        self._left -= len(ids) / wanted.step_entries
+        self._left -= len(ids) / step_entries
         self._execution.filter_entries_left -= len(ids)
         self._left_bytes -= sum(map(len, fragments))
-        self.is_behind |= stream.log.last_id > ids[-1]
-        return Examined(ids, wanted.select(Entries(ids, fragments)))
+        return Entries(ids, fragments)
 
 
 class Examined:

@@ -18,11 +18,13 @@ from tailrace.core.filters import Filter
 from tailrace.core.group import Group
 from tailrace.core.handlers.dead_letters import LOOK_AHEAD, DeadLetters, MoveRoom, dead_letters_of
 from tailrace.core.handlers.filtered_delivery import FilterScan, filter_of
-from tailrace.core.handlers.idle_entries import IdleEntries, without_deleted
+from tailrace.core.handlers.idle_entries import IdleEntries, joined, without_deleted
 from tailrace.core.handlers.leases import own_min_idle_ms
+from tailrace.core.handlers.ordered_delivery import Choice
 from tailrace.core.handlers.ranges import smaller
 from tailrace.core.handlers.reads import take_after
 from tailrace.core.idle import idle_since
+from tailrace.core.key_order import KeyOrder
 from tailrace.core.lag import entries_read_after
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.replies import NO_ENTRIES, Entries, StreamRead
@@ -50,6 +52,8 @@ class GroupReader:
         settings = self._group.settings
         # The filter of the group, if it has one, and what the command may still examine.
         self.wanted = None if settings is None else filter_of(settings)
+        # The order by key of the group, if it has one.
+        self._order = self._group.order
         self.scan: FilterScan | None = None
         self._is_new_consumer = command.consumer not in self._group.consumers
         self._is_active = False
@@ -57,6 +61,11 @@ class GroupReader:
         self._letters = dead_letters_of(execution, key, self._group, moves)
         if self._is_new_consumer:
             execution.do(ConsumerCreated(key, command.group, command.consumer, execution.now_ms))
+
+    @property
+    def examines(self) -> bool:
+        """Whether a read of new entries looks at their fields, and so needs `scan`."""
+        return self.wanted is not None or self._order is not None
 
     def read_new(self, min_idle_ms: int | None) -> StreamRead:
         """Claim idle entries if `min_idle_ms` is given or set for the group, then deliver new ones.
@@ -73,7 +82,7 @@ class GroupReader:
             entries = self._claim_idle(min_idle_ms, count)
             left = None if count is None else count - len(entries)
             if left != 0:
-                entries = _joined(entries, self._deliver_new(left, claim=True))
+                entries = joined(entries, self._deliver_new(left, claim=True))
         if self._has_begun:
             self._budget.end_stream(len(entries))
         self._see_consumer()
@@ -87,6 +96,8 @@ class GroupReader:
             self._budget.begin_stream(self._key)
 
     def _deliver_new(self, count: int | None, *, claim: bool) -> Entries:
+        if self._order is not None:
+            return self._deliver_in_order(self._order, count, claim=claim)
         after = self._group.last_delivered_id
         if self._stream.log.last_id <= after:
             return NO_ENTRIES
@@ -116,11 +127,32 @@ class GroupReader:
             self._record_delivery(passed, kept.ids)
         return kept
 
+    def _deliver_in_order(self, order: KeyOrder, count: int | None, *, claim: bool) -> Entries:
+        """Deliver entries whose keys are not in flight: held ones first, then new ones."""
+        most = self._wanted(count)
+        assert self.scan is not None, "the command examines entries"
+        if most == 0 or not self._room.has_any:
+            return NO_ENTRIES
+        choice = Choice(order, self._stream, self._group.last_delivered_id, noack=self._command.noack)
+        choice.choose(self.scan, self.wanted, most, self._room.left_bytes)
+        if choice.found.ids:
+            self._begin()
+        found = choice.found.first(self._room.take_fitting(choice.found.fragments))
+        kept = found.first(self._budget.spend(found, claim=claim))
+        self._room.give_back(found.fragments[len(kept) :])
+        chosen = choice.cut_to(len(kept))
+        if chosen.passed or chosen.entries.ids:
+            self._record_delivery(chosen.passed, chosen.entries.ids)
+        for effect in chosen.effects(self._key, self._group.name):
+            self._execution.do(effect)
+        return chosen.entries
+
     def _record_delivery(self, passed: Sequence[StreamId], ids: Sequence[StreamId]) -> None:
         """Move the position over the entries `passed`, and make those of `ids` pending."""
         execution, key, group = self._execution, self._key, self._group
-        entries_read = entries_read_after(self._stream, group.last_delivered_id, group.entries_read, passed)
-        execution.do(GroupMoved(key, group.name, passed[-1], entries_read))
+        if passed:
+            read = entries_read_after(self._stream, group.last_delivered_id, group.entries_read, passed)
+            execution.do(GroupMoved(key, group.name, passed[-1], read))
         if ids and not self._command.noack:
             consumer, now_ms = self._command.consumer, execution.now_ms
             execution.do(Delivered(key, group.name, consumer, pack_ids(ids), now_ms))
@@ -218,20 +250,3 @@ class GroupReader:
         counts = each_one_more(live.deliveries)
         group, consumer, now_ms = self._group.name, self._command.consumer, self._execution.now_ms
         self._execution.do(Claimed(self._key, group, consumer, live.ids, now_ms, counts))
-
-
-def _joined(claimed: Entries, new: Entries) -> Entries:
-    """The claimed entries, then the new ones, whose idle times and delivery counts are 0."""
-    if not claimed.ids:
-        return new
-    if not new.ids:
-        return claimed
-    assert claimed.idle_ms is not None
-    assert claimed.deliveries is not None
-    zeros = [0] * len(new.ids)
-    return Entries(
-        [*claimed.ids, *new.ids],
-        [*claimed.fragments, *new.fragments],
-        [*claimed.idle_ms, *zeros],
-        [*claimed.deliveries, *zeros],
-    )

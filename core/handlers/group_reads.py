@@ -24,6 +24,7 @@ from tailrace.core.handlers.groups import missing_for
 from tailrace.core.handlers.idle_entries import claimable_from_ms
 from tailrace.core.handlers.leases import own_min_idle_ms
 from tailrace.core.handlers.lingering import lingering, waits_for_more
+from tailrace.core.handlers.ordered_delivery import note_left
 from tailrace.core.handlers.reads import deadline_ms
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import FILTER_READ_MS_MAX
@@ -57,11 +58,12 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
         if budget.is_spent or not execution.room().has_any:
+            note_left(execution, source.key, command.group)
             reads.append(_unread(execution, command, source.key, after))
             continue
         reader = GroupReader(execution, command, source.key, budget, moves)
         if isinstance(after, Special):
-            if reader.wanted is not None:
+            if reader.examines:
                 reader.scan = scan = scan or FilterScan(execution)
             reads.append(reader.read_new(min_idle_ms))
         else:
@@ -69,17 +71,25 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
             min_idle_ms = None
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
-    if reply.is_empty:
-        _wait_if_asked(execution, command, scan, min_idle_ms)
+    if reply.is_empty or scan is not None:
+        _conclude(execution, command, reply, scan, min_idle_ms)
     _continue_after_moves(execution, command, moves, reply)
     return reply
 
 
-def _wait_if_asked(
-    execution: Execution, command: ReadGroup, scan: FilterScan | None, min_idle_ms: int | None
+def _conclude(
+    execution: Execution,
+    command: ReadGroup,
+    reply: ReadReply,
+    scan: FilterScan | None,
+    min_idle_ms: int | None,
 ) -> None:
-    """Let a read that found nothing wait: until the filter has examined all entries, or for new ones."""
-    if scan is not None and scan.is_behind:
+    """Let a read that found nothing wait: until the filter has examined all entries, or for new ones. Let one
+    that found entries wake another for what it has left."""
+    if not reply.is_empty:
+        for source in command.streams:
+            note_left(execution, source.key, command.group)
+    elif scan is not None and scan.is_behind:
         _wait_as(execution, command, _wait_to_catch_up(execution, command))
     elif command.block_ms is not None:
         _wait_as(execution, command, _wait(execution, command, min_idle_ms))
@@ -121,8 +131,9 @@ def _gathered(
         if _has_claimable(execution, command, source.key):
             return None
         if available < most:
-            after = stream.groups[command.group].last_delivered_id
-            available += stream.log.count_after(after, most - available)
+            group = stream.groups[command.group]
+            available += group.ready_count
+            available += stream.log.count_after(group.last_delivered_id, max(most - available, 0))
     batch = lingering(execution, command, available)
     if batch is None:
         return None
@@ -131,7 +142,7 @@ def _gathered(
             group = execution.keyspace.streams[key].groups[command.group]
             touch_consumer(execution, key, group, command.consumer)
     times = [time for time in (wait.claim_at_ms, batch.until_ms) if time is not None]
-    execution.wait = replace(wait, claim_at_ms=min(times, default=None))
+    execution.wait = replace(wait, claim_at_ms=min(times, default=None), is_gathering=True)
     execution.retry = replace(command, until_ms=wait.until_ms, batch=batch)
     return ReadReply([_unread(execution, command, source.key, Special.NEW) for source in command.streams])
 

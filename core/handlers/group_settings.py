@@ -13,9 +13,11 @@ from tailrace.core.effects import GroupConfigured
 from tailrace.core.errors import ErrorCode, StreamError, printable
 from tailrace.core.execution import Execution
 from tailrace.core.filters import compile_filter
+from tailrace.core.filters.rows import UTF8
 from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
 from tailrace.core.handlers.groups import require_group
-from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
+from tailrace.core.handlers.order_changes import begun_order
+from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN, NAME_BYTES_MAX
 
 _LEAST: Final = {
     "max_deliveries": 1,
@@ -32,7 +34,8 @@ def configure_group(execution: Execution, command: ConfigureGroup) -> None:
     """Change settings of a group; the same values again change nothing. O(1).
 
     Waiting readers run their commands again, because they may claim earlier now. Raises NO_SUCH_STREAM,
-    NOGROUP, INVALID_ARGUMENT for settings that are too small or do not fit together, and INVALID_FILTER.
+    NOGROUP, INVALID_ARGUMENT for settings that are too small or do not fit together, and INVALID_FILTER. A
+    new `order_by` reads the pending and held entries, and raises LIMIT_EXCEEDED if they are too many.
     """
     group = require_group(execution, command.key, command.group)
     before = group.settings or NO_SETTINGS
@@ -43,8 +46,12 @@ def configure_group(execution: Execution, command: ConfigureGroup) -> None:
     _require_fitting_backoff(after)
     if after.filter is not None:
         compile_filter(after.filter)
+    _require_usable_field(after.order_by)
     if after != before:
+        begun = begun_order(execution, command.key, group, before.order_by, after.order_by)
         execution.do(GroupConfigured(command.key, command.group, *astuple(after)))
+        for effect in begun:
+            execution.do(effect)
         execution.wake(command.key)
 
 
@@ -84,6 +91,14 @@ def _require_fitting_backoff(settings: GroupSettings) -> None:
         raise invalid_setting(
             f"max_ms of the backoff is {max_ms}; it must be at least initial_ms, {initial_ms}, and at most "
             f"{DELAY_MS_MAX}"
+        )
+
+
+def _require_usable_field(name: str | None) -> None:
+    if name is not None and not 0 < len(name.encode(*UTF8)) <= NAME_BYTES_MAX:
+        raise invalid_setting(
+            f"order_by has {len(name.encode(*UTF8))} bytes, but the name of a field must have 1 to "
+            f"{NAME_BYTES_MAX}"
         )
 
 

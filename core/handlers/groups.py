@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tailrace.core.commands import CreateGroup, DestroyGroup, Malformed, SetGroupPosition, Special
-from tailrace.core.effects import GroupCreated, GroupDestroyed, GroupMoved, StreamCreated
+from tailrace.core.effects import GroupCreated, GroupDestroyed, GroupMoved, HeldForgotten, StreamCreated
 from tailrace.core.errors import ErrorCode, Missing, StreamError, key_required, no_group, no_key_or_group
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.group import Group
@@ -64,11 +64,14 @@ def set_group_position(execution: Execution, command: SetGroupPosition) -> None:
     Without ENTRIESREAD the counter of entries read becomes unknown (rule 56). Raises NO_SUCH_STREAM and
     NOGROUP.
     """
-    require_group(execution, command.key, command.group)
+    group = require_group(execution, command.key, command.group)
     stream = execution.keyspace.streams[command.key]
     position = _position(stream, command.after)
     entries_read = _capped(stream, command.entries_read)
     execution.do(GroupMoved(command.key, command.group, position, entries_read))
+    if group.held_count:
+        # Only the entries after the new position are unread now.
+        execution.do(HeldForgotten(command.key, command.group))
 
 
 def destroy_group(execution: Execution, command: DestroyGroup) -> int:

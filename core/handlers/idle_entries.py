@@ -1,7 +1,7 @@
 """The pending entries of a group that are idle long enough to be claimed, longest idle first (rule 35).
 
 Owns the walk over the delivery order; reads and changes nothing else. `without_deleted` also serves reads of
-a consumer's history.
+a consumer's history, and `joined` those that deliver new entries as well.
 """
 
 from __future__ import annotations
@@ -151,4 +151,21 @@ def without_deleted(entries: Entries) -> Entries:
         list(compress(entries.fragments, live)),
         list(compress(entries.idle_ms, live)),
         list(compress(entries.deliveries, live)),
+    )
+
+
+def joined(claimed: Entries, new: Entries) -> Entries:
+    """Return the claimed entries, then the new ones, whose idle times and delivery counts are 0."""
+    if not claimed.ids:
+        return new
+    if not new.ids:
+        return claimed
+    assert claimed.idle_ms is not None
+    assert claimed.deliveries is not None
+    zeros = [0] * len(new.ids)
+    return Entries(
+        [*claimed.ids, *new.ids],
+        [*claimed.fragments, *new.fragments],
+        [*claimed.idle_ms, *zeros],
+        [*claimed.deliveries, *zeros],
     )

@@ -7,6 +7,7 @@ from itertools import islice
 from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from tailrace.core.errors import no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
+from tailrace.core.filters.rows import UTF8
 from tailrace.core.group import Group
 from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, require_room_for_rows
@@ -109,6 +110,7 @@ def _full_group(execution: Execution, stream: Stream, group: Group, count: int |
         nacked_count=group.pending.nacked_count,
         pending=_described(execution, group, None, count),
         consumers=[_full_consumer(execution, group, each, count) for each in group.consumers.values()],
+        first_held_id=group.needed_from if group.held_count else None,
     )
 
 
@@ -144,6 +146,7 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
     configured = [group.settings for group in stream.groups.values() if group.settings is not None]
     execution.room().charge_names([each.dead_letter_stream or b"" for each in configured])
     execution.room().charge_names([each.filter.encode() for each in configured if each.filter is not None])
+    execution.room().charge_names([(each.order_by or "").encode(*UTF8) for each in configured])
     return [
         GroupInfo(
             name=group.name,
@@ -155,6 +158,8 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
             settings=group.settings or NO_SETTINGS,
             dead_letter_count=group.dead_letter_count,
             lag_ms=_lag_ms(stream, group, execution.now_ms),
+            held_count=None if group.order is None else group.held_count,
+            keys_in_flight=None if group.order is None else len(group.order.in_flight),
         )
         for group in stream.groups.values()
     ]

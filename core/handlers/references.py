@@ -39,6 +39,8 @@ def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> set[StreamId]:
         return set()
     read_up_to = min(group.last_delivered_id for group in groups)
     referenced = set(filter(read_up_to.__lt__, ids))
+    for group in stream.ordered.values():
+        referenced.update(group.held_among(ids))
     for group in _groups_with_pending(stream, ids):
         referenced.update(group.pending.units_of(ids))
     return referenced

@@ -142,14 +142,14 @@ def _first_unread_id(stream: Stream, rules: RetentionRules) -> StreamId:
     """Return the id from which on entries are protected. O(groups)."""
     if not rules.protect_unread or not stream.groups:
         return MAX_ID + 1
-    return min(group.last_delivered_id for group in stream.groups.values()) + 1
+    return min(group.needed_from for group in stream.groups.values())
 
 
 def _first_needed_id(stream: Stream) -> StreamId:
     """Return the id below which every group has read and acknowledged all entries. O(groups log n)."""
     if not stream.groups:
         return ZERO_ID
-    return min(min(group.last_delivered_id + 1, _first_pending_id(group)) for group in stream.groups.values())
+    return min(min(group.needed_from, _first_pending_id(group)) for group in stream.groups.values())
 
 
 def _first_pending_id(group: Group) -> StreamId:

@@ -95,6 +95,10 @@ class GroupInfo(Struct, frozen=True):
     lag_ms: int | None = None
     """The age of the oldest entry that the group has not read, by the time in its id; None if it has read
     all, or if the store does not know it. Redis does not have it."""
+    held_count: int | None = None
+    """How many entries the group holds back because of `order_by`; None without an order by key."""
+    keys_in_flight: int | None = None
+    """How many different keys are in flight; None without an order by key."""
 
 
 class ConsumerInfo(Struct, frozen=True):
@@ -144,6 +148,9 @@ class GroupFullInfo(Struct, frozen=True):
     """The group's first pending entries by id, as many as the command asked for."""
     consumers: Sequence[ConsumerFullInfo]
     """The consumers in byte order of their names."""
+    first_held_id: StreamId | None = None
+    """The first entry that the group holds back because of `order_by`; None if there is none. Redis does not
+    have it."""
 
 
 class StreamFullInfo(Struct, frozen=True):

@@ -125,5 +125,6 @@ def _block_rows(stream: Stream) -> Iterator[BlockRow]:
 
 def _parts_to_encode(stream: Stream) -> int:
     in_groups = sum(group.pending.count for group in stream.groups.values()) if stream.groups else 0
+    in_groups += sum(group.held_count for group in stream.ordered.values())
     scheduled = 0 if stream.schedule is None else len(stream.schedule.entries)
     return _PARTS_PER_STREAM + in_groups + stream.idempotency.key_count + scheduled

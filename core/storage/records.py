@@ -55,6 +55,9 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.ScheduledCancelled,
     e.RetriesDelayed,
     e.RetriesReleased,
+    e.KeysTaken,
+    e.EntriesHeld,
+    e.HeldForgotten,
 )
 
 Convert = Callable[[Any], Any]

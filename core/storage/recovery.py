@@ -132,7 +132,8 @@ def _restore_stream(
     for name, raw in groups:
         _require(isinstance(name, bytes), f"a group of stream {serial}", "its name has a wrong type")
         body_of_group = opened(raw, f"group {name!r} of stream {serial}", seq_bytes(serial), name)
-        stream.groups[name] = decode_group(body_of_group)
+        group = stream.groups[name] = decode_group(body_of_group)
+        stream.note_order(group)
     found = len(stream.groups)
     _require(found == state.group_count, where, f"{found} groups, not {state.group_count}")
     keyspace.put(state.key, stream)

@@ -16,6 +16,7 @@ SETTINGS = {
     "claim_min_idle_ms": 60_000,
     "consumer_expiry_ms": 300_000,
     "max_lag_ms": 1_000,
+    "order_by": "n",
 }
 
 
@@ -60,3 +61,27 @@ def test_what_redis_cannot_hold_is_named(redis_8: End, tailrace: End, tmp_path: 
     printed = migrated(tailrace, redis_8, "--keys", key, "--accept-losses", directory=tmp_path)
     lost = "group g: its settings (claim_min_idle_ms 60000, consumer_expiry_ms 300000, dead_letter_stream"
     assert lost in " ".join(printed.split())
+
+
+def test_no_entry_that_a_group_holds_back_is_lost(tailrace: End, tmp_path: Path) -> None:
+    key, data = "settings:held", tmp_path / "data"
+    read = {"group": "g", "consumer": "alice", "streams": [{"key": key}]}
+    with httpx.Client(base_url=f"{tailrace.address}/v1") as client:
+        client.put(f"/streams/{key}/groups/g", json={"after": "0", "create_stream": True})
+        client.post(f"/streams/{key}/groups/g:configure", json={"order_by": "n"})
+        for number, value in enumerate("aaba", 1):
+            client.post(f"/streams/{key}/entries", json={"id": f"{number}-0", "fields": {"n": value}})
+        client.post("/read-group", json=read)
+        client.post(f"/streams/{key}/groups/g:ack", json={"ids": ["3-0"]})
+        assert client.get(f"/streams/{key}/groups/g").json()["held"] == 2
+    printed = migrated(tailrace, data, "--keys", key, directory=tmp_path)
+    assert printed.splitlines()[-1].endswith("equal")
+    got = []
+    with running_server(tmp_path) as server, httpx.Client(base_url=f"{server.base_url}/v1") as client:
+        client.post(f"/streams/{key}/groups/g:ack", json={"ids": ["1-0"]})
+        while streams := client.post("/read-group", json=read).json()["streams"]:
+            if not (ids := [entry["id"] for entry in streams[0]["entries"]]):
+                break
+            got.append(ids)
+            client.post(f"/streams/{key}/groups/g:ack", json={"ids": ids})
+    assert got == [["2-0", "3-0"], ["4-0"]]

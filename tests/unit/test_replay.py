@@ -28,7 +28,7 @@ KEYS = (b"s", b"t")
 DEAD = (b"s", b"t", b"dead", None)
 GROUPS = (b"g", b"h")
 CONSUMERS = (b"x", b"y", b"z")
-FRAGMENT = b'{"a":"1"}'
+FRAGMENTS = (b'{"a":"1"}', b'{"a":"2","b":"1"}', b'{"c":"1"}')
 
 
 class Program:
@@ -84,7 +84,7 @@ class Program:
         if self.random.random() < 0.3:
             epoch = self.random.choice([None, 1, 2, 3])
             idempotency = c.Idempotency(b"p", self.random.choice([b"1", b"2", b"3"]), b"f", epoch)
-        fragments = [FRAGMENT] * self.random.choice([1, 1, 5, 20])
+        fragments = self.random.choices(FRAGMENTS, k=self.random.choice([1, 1, 5, 20]))
         return c.Append(self.key(), fragments, trim=self.random.choice([None, None, c.Trim(max_length=30)]),
                         idempotency=idempotency)  # fmt: skip
 
@@ -149,6 +149,8 @@ class Program:
                 c.ConfigureGroup(key, group, self.random.choice([1, 2]), self.random.choice(DEAD)),
                 c.Redrive(key, group, self.random.choice([1, 10])),
                 c.Redrive(key, group, self.random.choice([1, 10])),
+                c.ConfigureGroup(key, group, order_by=self.random.choice(["a", "a", "b", None])),
+                c.ConfigureGroup(key, group, order_by=self.random.choice(["a", "a", "b", None])),
             ]
         )
 
@@ -189,7 +191,7 @@ class Program:
         stream = self.engine.keyspace.streams.get(self.key())
         known = () if stream is None or stream.schedule is None else tuple(stream.schedule.entries)
         idempotency = self.random.choice([None, c.Idempotency(b"p", b"1", b"f")])
-        fragments = [FRAGMENT] * self.random.choice([1, 5])
+        fragments = self.random.choices(FRAGMENTS, k=self.random.choice([1, 5]))
         return self.random.choice(
             [
                 c.ScheduleEntries(self.key(), fragments, delay_ms=self.random.choice([0, 50, 2_000])),
@@ -251,7 +253,14 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
         if stream.schedule is not None
     }
     counts = (keyspace.agenda.scheduled_count, keyspace.agenda.scheduled_bytes)
-    return infos, orders, settings, schedules, counts, dict(keyspace.keys_by_serial), dict(keyspace.config)
+    held = {
+        (key, name): (list(order.held.items()), list(order.ready), order.key_of)
+        for key, stream in keyspace.streams.items()
+        for name, order in [(name, group.order) for name, group in stream.ordered.items()]
+        if order is not None
+    }
+    rest = counts, dict(keyspace.keys_by_serial), dict(keyspace.config)
+    return infos, orders, settings, schedules, held, rest
 
 
 @pytest.mark.parametrize("seed", range(30))

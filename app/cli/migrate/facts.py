@@ -112,11 +112,12 @@ def _facts(stream: dict[bytes, Reply], expires_at_ms: int) -> StreamFacts:
 
 
 def _group(group: dict[bytes, Reply]) -> GroupFacts:
-    read = group[b"entries-read"]
+    read, held = group[b"entries-read"], group.get(b"first-held-id")
     consumers = [as_map(row) for row in items(group[b"consumers"])]
+    # No command sets which entries a group holds back: in the target, it continues before the first of them.
     return GroupFacts(
-        id_of(group[b"last-delivered-id"]),
-        None if read is None or number(read) < 0 else number(read),
+        id_of(group[b"last-delivered-id"] if held is None else held) - (held is not None),
+        None if read is None or held is not None or number(read) < 0 else number(read),
         number(group[b"pel-count"]),
         number(group.get(b"nacked-count", 0)),
         {cast("bytes", each[b"name"]): number(each[b"seen-time"]) for each in consumers},

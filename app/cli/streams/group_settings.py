@@ -80,6 +80,12 @@ def configure(  # noqa: PLR0913 - one parameter an option
             parser=age_ms, metavar="AGE", help="The longest delay. Default: 1h.", show_default=False
         ),
     ] = None,
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD", help="Deliver entries with equal values one after another.", show_default=False
+        ),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove all settings.")] = False,
 ) -> None:
     """Change settings of a group, and print its state as JSON.
@@ -89,7 +95,9 @@ def configure(  # noqa: PLR0913 - one parameter an option
     group delivers only entries that match, and others count as read. Leases:
     reads claim entries that another consumer has left, and a consumer that is
     gone gives its entries back. Backoff: a nack delays the next delivery, each
-    time longer. Settings that you do not give stay as they are.
+    time longer. Order: of the entries with the same value of the field, one at a
+    time is delivered and not acknowledged. Settings that you do not give stay as
+    they are.
 
     Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
     wrong arguments.
@@ -104,6 +112,8 @@ def configure(  # noqa: PLR0913 - one parameter an option
 
       tailrace configure race:france judges --backoff 1s --backoff-max 10m
 
+      tailrace configure race:france judges --order-by rider
+
       tailrace configure race:france judges --remove
     """
     settings: dict[str, Any] = {
@@ -114,6 +124,7 @@ def configure(  # noqa: PLR0913 - one parameter an option
         "consumer_expiry_ms": consumer_expiry_ms,
         "max_lag_ms": max_lag_ms,
         "backoff": _backoff(backoff, backoff_factor, backoff_max),
+        "order_by": order_by,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if remove == bool(given):

@@ -62,6 +62,7 @@ class AsyncGroup:
         consumer_expiry_ms: int | Unset | None = UNSET,
         max_lag_ms: int | Unset | None = UNSET,
         backoff: Backoff | Unset | None = UNSET,
+        order_by: str | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, like `Group.configure`."""
         settings: dict[str, Setting | Unset | None] = {
@@ -72,6 +73,7 @@ class AsyncGroup:
             "consumer_expiry_ms": consumer_expiry_ms,
             "max_lag_ms": max_lag_ms,
             "backoff": backoff,
+            "order_by": order_by,
         }
         return await self._session.send(group_settings.configure(self.key, self.name, settings))
 

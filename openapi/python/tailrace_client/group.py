@@ -70,6 +70,7 @@ class Group:
         consumer_expiry_ms: int | Unset | None = UNSET,
         max_lag_ms: int | Unset | None = UNSET,
         backoff: Backoff | Unset | None = UNSET,
+        order_by: str | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, and return the state of the group. None removes a setting.
 
@@ -77,7 +78,9 @@ class Group:
         delivery; set both, or remove both. The group delivers only entries that match `filter`. A read first
         claims entries that are idle for `claim_min_idle_ms`. A consumer that was not seen for
         `consumer_expiry_ms` gives its entries back and is deleted. The server warns if the oldest unread
-        entry is older than `max_lag_ms`. `backoff`: how long a nack without `delay_ms` delays an entry. O(1).
+        entry is older than `max_lag_ms`. `backoff`: how long a nack without `delay_ms` delays an entry. Of
+        the entries with the same value of the field `order_by`, one at a time is delivered and not
+        acknowledged. O(1).
         """
         settings: dict[str, Setting | Unset | None] = {
             "max_deliveries": max_deliveries,
@@ -87,6 +90,7 @@ class Group:
             "consumer_expiry_ms": consumer_expiry_ms,
             "max_lag_ms": max_lag_ms,
             "backoff": backoff,
+            "order_by": order_by,
         }
         return self._session.send(group_settings.configure(self.key, self.name, settings))
 

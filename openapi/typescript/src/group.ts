@@ -127,8 +127,8 @@ export class Group {
 
   /**
    * Changes settings: dead letters (`max_deliveries` with `dead_letter_stream`), `filter`,
-   * `claim_min_idle_ms`, `consumer_expiry_ms`, `max_lag_ms`, `backoff`. Null removes a setting, and settings that are
-   * missing stay.
+   * `claim_min_idle_ms`, `consumer_expiry_ms`, `max_lag_ms`, `backoff`, `order_by`. Null removes a setting, and
+   * settings that are missing stay.
    */
   configure(settings: api.GroupSettingsBody, options: Waiting = {}): Promise<api.Group> {
     const request = { path: this.#path, body: settings };

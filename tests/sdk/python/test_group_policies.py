@@ -9,6 +9,7 @@ import pytest
 
 from tailrace_client import AsyncConsumer, AsyncItem, AsyncTailrace, Consumer, Item, Stream, Tailrace
 from tests.support.server_process import running_server
+from tailrace_client.generated.types import UNSET
 from tests.support.tokens import make_token
 
 
@@ -107,3 +108,16 @@ def test_a_token_that_may_not_read_the_settings_uses_those_of_the_consumer(tmp_p
         with Tailrace(server.base_url, admin) as owner:
             [(_, letter)] = owner.stream("jobs:dead").read()
         assert letter["last_error"] == "ValueError: poison"
+
+
+def test_a_group_delivers_the_entries_of_a_customer_one_after_another(stream: Stream) -> None:
+    group = stream.group("workers")
+    group.create("0", create_stream=True)
+    assert group.configure(order_by="customer").held == 0
+    ids = [stream.append({"customer": name}) for name in ("ann", "ann", "bob")]
+    assert [item.id for item in group.read("alice", 10)] == [ids[0], ids[2]]
+    state = group.info()
+    assert (state.order_by, state.held, state.keys_in_flight, state.lag) == ("customer", 1, 2, 1)
+    assert group.ack(ids[0]) == 1
+    assert [item.id for item in group.read("bob", 10)] == [ids[1]]
+    assert group.configure(order_by=None).order_by is UNSET
