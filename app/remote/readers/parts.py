@@ -12,7 +12,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from tailrace.app.remote.link.port import Link
+from tailrace.app.remote.functions.library import is_missing
+from tailrace.app.remote.functions.reads import Available, available
+from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.cutting import cut_to
 from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.words.engine import Engine
@@ -50,6 +52,22 @@ class Looks:
         if len(parts) == 1 and self._engine.capabilities.read_budgets.is_native and not _looks(command):
             return reply
         return cut_to(reply, command.limits)
+
+    async def available(self, command: ReadGroup, most: int) -> Available:
+        """Return what the read of a group could return now, up to `most` new entries; the engine reports
+        changes of its streams from now on. Raises `EngineError`, `StreamError` and `LinkDown`."""
+        require_free_names(command)
+        count, can_claim = 0, False
+        for part in self._parts(command, is_armed=True):
+            sources = tuple(command.streams[place] for place in part)
+            reading = replace(command, streams=sources)
+            has_settings = any(self._engine.has_settings(source.key) for source in sources)
+            call = available(reading, max(most - count, 0), has_settings=has_settings)
+            plan = self._engine.call(call, self._engine.capabilities.gathering)
+            [result] = await self._sent(reading, plan, is_armed=True)
+            found = call.read(value(result))
+            count, can_claim = count + found.count, can_claim or found.can_claim
+        return Available(count, can_claim)
 
     def _parts(self, command: AnyRead, *, is_armed: bool) -> list[list[int]]:
         """Divide the streams, as places in the command, by slot; without a Cluster, all are in one part.
@@ -99,6 +117,16 @@ class Looks:
         return reply
 
     async def _sent(self, command: AnyRead, plan: Plan, *, is_armed: bool) -> list[Result]:
+        """Send a plan; where a node lost the library, load it and send the plan again, which has done
+        nothing."""
+        results = await self._once(command, plan, is_armed=is_armed)
+        library = self._engine.library
+        if library is None or not any(isinstance(each, EngineError) and is_missing(each) for each in results):
+            return results
+        await library.load(self._link)
+        return await self._once(command, plan, is_armed=is_armed)
+
+    async def _once(self, command: AnyRead, plan: Plan, *, is_armed: bool) -> list[Result]:
         assert plan.key is not None
         if not is_armed:
             least, consistency = current_options()

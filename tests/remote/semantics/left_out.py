@@ -63,8 +63,8 @@ PREPARED_INSIDE: Final = re.compile(
 )
 """Problems whose preparation changes the store of the process, or whose request no HTTP client sends."""
 
-REFUSED: Final = re.compile(r"configure_group-|redrive-|extend-")
-"""Problems of the settings of groups, which a gateway refuses with 501."""
+REFUSED: Final = re.compile(r"configure_group-INVALID_FILTER")
+"""Problems of settings of groups that a gateway refuses with 501."""
 
 DIFFERENT: Final = {
     "test_rule_64_a_failed_append_leaves_no_producer_behind": (
