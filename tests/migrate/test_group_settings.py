@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.migrate.places import End, migrated
+from tests.support.engines import engine, executable_of
+from tests.support.redis_server import required
 from tests.support.server_process import running_server
 
 SETTINGS = {
@@ -60,3 +63,24 @@ def test_what_redis_cannot_hold_is_named(redis_8: End, tailrace: End, tmp_path: 
     printed = migrated(tailrace, redis_8, "--keys", key, "--accept-losses", directory=tmp_path)
     lost = "group g: its settings (claim_min_idle_ms 60000, consumer_expiry_ms 300000, dead_letter_stream"
     assert lost in " ".join(printed.split())
+
+
+def test_a_gateway_gets_the_settings_that_it_has_and_the_others_are_named(
+    tailrace: End, tmp_path: Path
+) -> None:
+    if executable_of("redis-8.10.2") is None and not required():
+        pytest.skip("Redis 8.10.2 is missing")
+    key = "settings:gateway"
+    configured(tailrace.address, key)
+    with engine("redis-8.10.2") as url, running_server(tmp_path, "--store", url) as gateway:
+        for _ in range(2):
+            printed = migrated(
+                tailrace, gateway.base_url, "--keys", key, "--accept-losses", directory=tmp_path
+            )
+            lost = "group g: the settings consumer_expiry_ms 300000, filter"
+            assert lost in " ".join(printed.split())
+            assert printed.splitlines()[-1].endswith("equal")
+        held = {"max_deliveries", "dead_letter_stream", "claim_min_idle_ms"}
+        assert settings_of(gateway.base_url, key) == {
+            name: value if name in held else None for name, value in SETTINGS.items()
+        }
