@@ -417,3 +417,34 @@ def test_claims_of_ids_alone_move_nothing(store_url: str, key: bytes) -> None:
         assert await pending(store, key) == [(1, b"bob", 1), (2, b"bob", 1)]
 
     on_one(store_url, scenario)
+
+
+def test_a_redrive_into_a_stream_without_ids_is_refused_and_changes_nothing(
+    store_url: str, key: bytes
+) -> None:
+    dead, greatest = key + b":dead", (1 << 128) - 1
+
+    async def scenario(store: RemoteStore) -> None:
+        await pending_for_alice(store, key, 2, max_deliveries=1, dead_letter_stream=dead)
+        assert await read(store, key, b"bob", claim_min_idle_ms=0) == []
+        await store.execute(c.SetStreamPosition(key, greatest))
+        refused = await _refusal(store.execute(c.Redrive(key, G, 10)))
+        assert refused.code is ErrorCode.ID_EXHAUSTED
+        assert await store.execute(c.StreamLength(dead)) == 2
+        assert len(await fields(store, key)) == 2
+
+    on_one(store_url, scenario)
+
+
+def test_a_dead_letter_stream_without_ids_keeps_the_entries_in_their_group(
+    store_url: str, key: bytes
+) -> None:
+    dead, greatest = key + b":dead", (1 << 128) - 1
+
+    async def scenario(store: RemoteStore) -> None:
+        await pending_for_alice(store, key, max_deliveries=1, dead_letter_stream=dead)
+        await store.execute(c.Append(dead, (FRAGMENT,), (1,)))
+        await store.execute(c.SetStreamPosition(dead, greatest))
+        assert await read(store, key, b"bob", claim_min_idle_ms=0) == [1]
+
+    on_one(store_url, scenario)

@@ -59,7 +59,7 @@ NEEDS_THE_CLOCK: Final = frozenset(
 
 PREPARED_INSIDE: Final = re.compile(
     r"INTERNAL|NOT_ACCEPTING|BODY_TOO_LARGE|POSITION_TRIMMED|xadd-LIMIT_EXCEEDED|xpending-LIMIT_EXCEEDED"
-    r"|(check_import|take_over_epoch)-(IDEMPOTENCY_MISMATCH|LAYOUT_CHANGED|STALE_EPOCH)"
+    r"|redrive-ID_EXHAUSTED|(check_import|take_over_epoch)-(IDEMPOTENCY_MISMATCH|LAYOUT_CHANGED|STALE_EPOCH)"
 )
 """Problems whose preparation changes the store of the process, or whose request no HTTP client sends."""
 
