@@ -98,7 +98,7 @@ NEEDS_OWN_STORAGE: Final = "a server with its own storage"
 """What a feature needs that the gateway has on no engine."""
 
 OTHER_SETTINGS: Final = Feature(
-    "other settings of groups: `filter`, `consumer_expiry_ms`, `max_lag_ms`",
+    "other settings of groups, such as `filter`, `consumer_expiry_ms`, `max_lag_ms`",
     Support.REFUSED,
     f"needs {NEEDS_OWN_STORAGE}",
 )
