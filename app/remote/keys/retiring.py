@@ -1,5 +1,4 @@
-"""Removes what the retention of streams lets go, also if nobody appends: each gateway walks over these
-streams.
+"""Removes what the retention of streams lets go, also without appends: gateways walk over these streams.
 
 The engine applies the rules of one stream in one step, so several gateways do no harm. The pace is bounded: a
 gateway asks for at most `STREAMS_PER_S` streams each second, whatever their number.

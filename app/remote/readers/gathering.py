@@ -62,7 +62,7 @@ class Gathering:
         return replace(command, streams=streams)
 
     def begin_again(self, command: AnyRead) -> None:
-        """Count anew: the read found nothing, so others took what was counted, or it was deleted."""
+        """Count again: the read found nothing, so others took what was counted, or it was deleted."""
         self.available, self._until_s, self._counted = 0, None, command.streams
 
     # --- waiting -------------------------------------------------------------------------------
