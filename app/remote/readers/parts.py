@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from tailrace.app.remote.functions.reads import Available, available
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.cutting import cut_to
 from tailrace.app.remote.request_options import current_options
+from tailrace.app.remote.tracking.replies import READS
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.pending import group_look
@@ -27,6 +28,9 @@ from tailrace.core.limits import READ_ENTRIES_MAX
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
 
 AnyRead: TypeAlias = Read | ReadGroup
+
+ARRAY_BYTES: Final = 4
+"""The size of the array around a stream and its entries, in the reply of RESP2."""
 
 
 class Looks:
@@ -111,6 +115,8 @@ class Looks:
 
     async def _part(self, command: AnyRead, *, is_armed: bool) -> ReadReply:
         plan = PLANNERS[type(command)](self._engine, command)
+        if is_armed and command.limits.max_bytes is not None and plan.commands[-1][0] in READS:
+            plan = PLANNERS[type(command)](self._engine, _for_tracking(command, command.limits.max_bytes))
         results = await self._sent(command, plan, is_armed=is_armed)
         reply = plan.read(results)
         assert isinstance(reply, ReadReply)
@@ -150,6 +156,15 @@ class Looks:
 def _looks(command: Read) -> bool:
     """Return whether the gateway looks for an entry itself, which the engine's limits do not count."""
     return any(source.after is Special.LAST_ENTRY for source in command.streams)
+
+
+def _for_tracking(command: AnyRead, max_bytes: int) -> AnyRead:
+    """Return the read with the MAXSIZE that has the same effect on a tracking connection.
+
+    It speaks RESP3, in which the reply has a map of streams, and the array around each stream is missing. For
+    several streams, the effect is the same if the first one reaches the limit.
+    """
+    return replace(command, limits=replace(command.limits, max_bytes=max(max_bytes - ARRAY_BYTES, 1)))
 
 
 def _limited(limits: ReadLimits, left: int) -> ReadLimits:
