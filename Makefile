@@ -116,7 +116,7 @@ cluster-chaos: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Append to Clusters o
 
 .PHONY: gateway-random
 gateway-random: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Compare 100 000 random commands behind a gateway, before each engine and its Cluster, with the embedded engine (15 minutes)
-	@TAILRACE_GATEWAY_COMMANDS=100000 $(BIN)/python -m pytest tests/remote/test_random_programs_on_stores.py $(PYTEST_ARGS)
+	@TAILRACE_GATEWAY_COMMANDS=100000 $(BIN)/python -m pytest tests/remote/test_random_programs_on_stores.py tests/remote/test_random_settings.py $(PYTEST_ARGS)
 
 .PHONY: migration
 migration: $(TEST) redis-server $(REDIS_8) ## Move a million entries from Redis to Tailrace to a Cluster, and compare (MIGRATION_ARGS='--entries 10000')

@@ -9,9 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.core import commands as c
-from tailrace.core.effects import Claimed, Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed, Nacked
+from tailrace.core.effects import (
+    Claimed,
+    Effect,
+    EntriesAppended,
+    EntriesRemoved,
+    EntriesTrimmed,
+    LeasesExtended,
+    Nacked,
+    Redriven,
+)
 from tailrace.core.outcome import Outcome
-from tailrace.core.replies import AppendReply, ClaimReply, DeleteResult, ReadReply, Reply
+from tailrace.core.replies import (
+    AppendReply,
+    ClaimReply,
+    DeleteResult,
+    ExtendReply,
+    ReadReply,
+    RedriveReply,
+    Reply,
+)
 
 
 def outcome_of(command: c.Command, reply: Reply) -> Outcome:
@@ -27,9 +44,17 @@ def _effects(command: c.Command, reply: Reply) -> Sequence[Effect]:
         return (Claimed(command.key, command.group, command.consumer, ids, 0, [1] * len(ids)),)
     if isinstance(command, c.ReadGroup) and isinstance(reply, ReadReply):
         return _claims_of_history(command, reply)
+    return _returned(command, reply) or _removals(command, reply)
+
+
+def _returned(command: c.Command, reply: Reply) -> Sequence[Effect]:
     if isinstance(reply, int) and isinstance(command, c.NegativeAcknowledge):
         return (Nacked(command.key, command.group, [0] * reply, [0] * reply),)
-    return _removals(command, reply)
+    if isinstance(command, c.ExtendLeases) and isinstance(reply, ExtendReply):
+        return (LeasesExtended(command.key, command.group, command.consumer, reply.extended, 0),)
+    if isinstance(command, c.Redrive) and isinstance(reply, RedriveReply):
+        return (Redriven(b"", reply.ids, command.key, reply.new_ids, ()),)
+    return ()
 
 
 def _claims_of_history(command: c.ReadGroup, reply: ReadReply) -> Sequence[Effect]:

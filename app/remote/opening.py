@@ -15,6 +15,7 @@ from typing import Final
 from tailrace.app.remote.engine_link import open_link
 from tailrace.app.remote.functions.detection import detect
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.keys.registry import Registry
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.link.timing import Timing
 from tailrace.app.remote.link.url import BadStoreUrl
@@ -38,9 +39,25 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Link, Engine]]:
     """Connect to the engine of `settings.store` for the duration of the context. Raises `CannotUseEngine`."""
     link = await _link(settings)
     try:
-        yield link, await _engine(link)
+        engine = await _engine(link)
+        registry = await _registry(link, engine)
+        try:
+            yield link, engine
+        finally:
+            await registry.close()
     finally:
         await link.close()
+
+
+async def _registry(link: Link, engine: Engine) -> Registry:
+    """Follow which streams have settings."""
+    registry = Registry(link, engine.configured)
+    try:
+        if engine.library is not None:
+            await registry.open()
+    except LinkDown as error:
+        raise CannotUseEngine(f"cannot use the engine of --store: {error.reason}") from None
+    return registry
 
 
 async def check(settings: Settings) -> None:
@@ -75,7 +92,7 @@ async def _engine(link: Link) -> Engine:
         raise CannotUseEngine(f"cannot use the engine of --store: {error.reason}") from None
     except EngineError as error:
         raise CannotUseEngine(f"the engine of --store refused a command at the start: {error}") from None
-    return Engine(capabilities, library)
+    return Engine(capabilities, library, link.is_cluster)
 
 
 async def _load(link: Link, library: Library) -> None:

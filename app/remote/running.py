@@ -7,12 +7,13 @@ the engine and of the link; the store turns them into errors of the API.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Sequence
+from itertools import islice
 
 from tailrace.app.remote.functions.library import is_missing
-from tailrace.app.remote.keys import listing, named, planning, server
+from tailrace.app.remote.jobs import JOBS, TOGETHER
 from tailrace.app.remote.keys.incarnations import marked, of_one
+from tailrace.app.remote.keys.registry import announced, fields_of
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
@@ -24,33 +25,6 @@ from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks
 from tailrace.core.replies import RangeReply, ReadReply, Reply, StreamFullInfo, StreamInfo
-
-Job: TypeAlias = Callable[[Link, Engine, Any], Awaitable[Reply]]
-
-_JOBS: Final[Mapping[type[c.Command], Job]] = {
-    c.ListStreams: listing.list_streams,
-    c.KeyspaceSize: listing.count_streams,
-    c.MatchKeys: listing.match_keys,
-    c.ScanKeys: listing.scan_keys,
-    c.DeleteKeys: named.delete_keys,
-    c.CountKeys: named.count_keys,
-    c.RenameKey: named.rename_key,
-    c.CopyKey: named.copy_key,
-    c.Flush: server.flush,
-    c.GetConfig: server.get_config,
-    c.SetConfig: server.set_config,
-    c.ServerTime: server.server_time,
-    c.ServerInfo: server.server_info,
-    c.SplitRange: planning.split_range,
-    c.SeekRange: planning.seek_range,
-}
-"""Commands that concern many keys, or the whole engine."""
-
-_TOGETHER: Final[Mapping[type[c.Command], Callable[[Any], Plan]]] = {
-    c.CountKeys: named.count_together,
-    c.DeleteKeys: named.delete_together,
-}
-"""Such commands, for keys in one slot, as a part of a transaction."""
 
 
 class Runner:
@@ -66,11 +40,15 @@ class Runner:
         if isinstance(command, c.Read | c.ReadGroup):
             return await self._completed(command, await self._looks.look(command))
         require_free_names(command)
-        job = _JOBS.get(type(command))
+        job = JOBS.get(type(command))
         if job is not None:
             return await job(self._link, self._engine, command)
         plan = plan_of(self._engine, command)
         assert plan is not None, "every command is a plan or a job"
+        given = fields_of(command)
+        if given:
+            async with announced(self._link, self._engine.configured, given):
+                return await self._planned(plan)
         if isinstance(command, c.Range) and command.with_incarnation:
             return await self._page_of_one(command.key, plan)
         reply = await self._planned(plan)
@@ -124,7 +102,7 @@ class Runner:
         """Send a plan; where a node lost the library, load it and send the plan again, which has done
         nothing."""
         results = await self._once(plan)
-        if self._engine.library is not None and any(map(_is_missing, results)):
+        if self._engine.library is not None and _lost_library(plan, results):
             await self._engine.library.load(self._link)
             results = await self._once(plan)
         return results
@@ -162,9 +140,18 @@ class Runner:
         """
         if len(commands) == 1:
             return [await self._tried(commands[0])]
+        given = [field for command in commands for field in fields_of(command)]
+        async with announced(self._link, self._engine.configured, given):
+            return await self._run_atomically(commands)
+
+    async def _run_atomically(self, commands: Sequence[c.Command]) -> list[Reply | EngineError | StreamError]:
         plans = [self._part(command) for command in commands]
         key = self._common_key([plan for plan in plans if isinstance(plan, Plan)])
-        results = await self._all_sent([plan for plan in plans if isinstance(plan, Plan)], key)
+        planned = [plan for plan in plans if isinstance(plan, Plan)]
+        results = await self._all_sent(planned, key)
+        if self._engine.library is not None and _did_nothing(planned, results):
+            await self._engine.library.load(self._link)
+            results = await self._all_sent(planned, key)
         following = iter(results)
         return [
             plan if isinstance(plan, StreamError) else _read(plan, [next(following) for _ in plan.commands])
@@ -173,7 +160,7 @@ class Runner:
 
     def _part(self, command: c.Command) -> Plan | StreamError:
         """Return the plan of a command of a transaction, or the error with which it is refused alone."""
-        make = _TOGETHER.get(type(command))
+        make = TOGETHER.get(type(command))
         try:
             require_free_names(command)
             plan = plan_of(self._engine, command) if make is None else make(command)
@@ -220,7 +207,7 @@ class Runner:
         answers: list[Reply | Exception] = []
         start = 0
         for end, command in enumerate([*commands, None]):
-            if command is None or type(command) in _JOBS or isinstance(command, c.Read | c.ReadGroup):
+            if command is None or type(command) in JOBS or isinstance(command, c.Read | c.ReadGroup):
                 some = commands[start:end]
                 found = await asyncio.gather(*map(self.run, some), return_exceptions=True)
                 answers += found  # type: ignore[arg-type] # no BaseException but Exception
@@ -235,6 +222,18 @@ def _has_incarnation(reply: Reply) -> bool:
     info = reply.info if isinstance(reply, StreamFullInfo) else reply
     assert isinstance(info, StreamInfo)
     return info.incarnation is not None
+
+
+def _did_nothing(plans: Sequence[Plan], results: Sequence[Result]) -> bool:
+    """Whether each change of a transaction failed because a node lost the library."""
+    following = iter(results)
+    failed = [_lost_library(plan, list(islice(following, len(plan.commands)))) for plan in plans]
+    return any(failed) and all(each or not plan.is_write for each, plan in zip(failed, plans, strict=True))
+
+
+def _lost_library(plan: Plan, results: Sequence[Result]) -> bool:
+    """Whether a plan has done nothing because a node lost the library."""
+    return any(map(_is_missing, results[: len(results) - plan.trailing]))
 
 
 def _is_missing(result: Result) -> bool:

@@ -20,7 +20,6 @@ from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import WAIT, note_commands, note_phase
 from tailrace.app.remote.answers import Answers, required, settle, told
 from tailrace.app.remote.figures import outcome_of
-from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
 from tailrace.app.remote.hot import HotCommands
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
@@ -32,7 +31,7 @@ from tailrace.app.remote.running import Runner
 from tailrace.app.remote.words.engine import Engine
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
-from tailrace.core.errors import StreamError, engine_lacks
+from tailrace.core.errors import StreamError
 from tailrace.core.limits import TURN_COMMANDS_MAX
 from tailrace.core.replies import ReadReply, Reply
 
@@ -99,8 +98,6 @@ class RemoteStore:
     async def execute(self, command: Command) -> Reply:
         """Run one command; a read may block: see the port."""
         self._require_open(command)
-        if isinstance(command, Read | ReadGroup) and command.batch is not None:
-            raise engine_lacks("gathering entries (`min_count`)", NEEDS_OWN_STORAGE)
         if isinstance(command, Read | ReadGroup) and command.block_ms is not None:
             return await self._wait(command)
         if isinstance(command, ReadGroup):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.migrate.places import End, migrated
+from tests.support.engines import engine, executable_of
+from tests.support.redis_server import required
 from tests.support.server_process import running_server
 
 SETTINGS = {
@@ -85,3 +88,24 @@ def test_no_entry_that_a_group_holds_back_is_lost(tailrace: End, tmp_path: Path)
             got.append(ids)
             client.post(f"/streams/{key}/groups/g:ack", json={"ids": ids})
     assert got == [["2-0", "3-0"], ["4-0"]]
+
+
+def test_a_gateway_gets_the_settings_that_it_has_and_the_others_are_named(
+    tailrace: End, tmp_path: Path
+) -> None:
+    if executable_of("redis-8.10.2") is None and not required():
+        pytest.skip("Redis 8.10.2 is missing")
+    key = "settings:gateway"
+    configured(tailrace.address, key)
+    with engine("redis-8.10.2") as url, running_server(tmp_path, "--store", url) as gateway:
+        for _ in range(2):
+            printed = migrated(
+                tailrace, gateway.base_url, "--keys", key, "--accept-losses", directory=tmp_path
+            )
+            lost = "group g: the settings consumer_expiry_ms 300000, filter"
+            assert lost in " ".join(printed.split())
+            assert printed.splitlines()[-1].endswith("equal")
+        held = {"max_deliveries", "dead_letter_stream", "claim_min_idle_ms"}
+        assert settings_of(gateway.base_url, key) == {
+            name: value if name in held else None for name, value in SETTINGS.items()
+        }

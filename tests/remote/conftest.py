@@ -40,6 +40,17 @@ def cluster(executable: str) -> Iterator[RedisCluster]:
         yield cluster
 
 
+@pytest.fixture(scope="session", params=["alone", "cluster"])
+def store_url(request: pytest.FixtureRequest, executable: str) -> str:
+    """The URL for `--store` of the server, and of the cluster."""
+    del executable  # only so that there is a store of each version
+    if request.param == "cluster":
+        cluster: RedisCluster = request.getfixturevalue("cluster")
+        return f"redis+cluster://127.0.0.1:{cluster.nodes[0].port}"
+    node: RedisNode = request.getfixturevalue("engine")
+    return f"redis://127.0.0.1:{node.port}"
+
+
 @pytest.fixture(scope="session")
 def hasty_cluster(executable: str) -> Iterator[RedisCluster]:
     """A cluster that replaces a silent master after three seconds."""

@@ -171,8 +171,8 @@ def test_the_limits_show_what_the_engine_has(one: Server) -> None:
     assert {"name": "XNACK", "support": "native", "note": "the engine has it"} in engine
     refused = [each["name"] for each in engine if each["support"] == "refused"]
     assert refused == [
-        "settings of groups (dead letters, leases, lag alert), `:extend`, `min_count` of a read",
-        "retention of streams",
+        "other settings of groups, such as `filter`, `consumer_expiry_ms`, `max_lag_ms`",
+        "retention of streams: `max_bytes`",
         "appends and nacks with a delay, scheduled entries",
     ]
 

@@ -27,6 +27,8 @@ FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", "1"))
 STEPS: Final = 60
 
 
+_SIZES: Final = range(30, 70)
+
 FOUND: Final[dict[str, tuple[str, ...]]] = {
     "a group read that names a stream twice": (
         "XGROUP CREATE s g 0 MKSTREAM",
@@ -51,6 +53,14 @@ FOUND: Final[dict[str, tuple[str, ...]]] = {
         "COPY s t",
         "XREAD MAXSIZE 120 MAXCOUNT 3 STREAMS s t t 0 0 +",
         "XREAD MAXCOUNT 11 MAXSIZE 50 STREAMS t t s + 0 7-0",
+    ),
+    "a limit on the bytes of a waiting read": (
+        "XGROUP CREATE s g 0 MKSTREAM",
+        "XADD s 2-0 f v",
+        "XADD s 4-0 f v",
+        *(f"XREAD MAXSIZE {size} BLOCK 1 STREAMS s 0" for size in _SIZES),
+        *(f"XGROUP CREATE s g{size} 0" for size in _SIZES),
+        *(f"XREADGROUP GROUP g{size} alice MAXSIZE {size} BLOCK 1 STREAMS s >" for size in _SIZES),
     ),
     "a consumer without a name": (
         "XGROUP CREATE s g 0 MKSTREAM",

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tailrace.app.cli.migrate.entries import entries
 from tailrace.app.cli.migrate.facts import GroupFacts, StreamFacts, differences, facts_of
-from tailrace.app.cli.migrate.group_settings import shown
+from tailrace.app.cli.migrate.group_settings import held, shown
 from tailrace.app.cli.migrate.groups import UNOWNED, with_owners
 from tailrace.app.cli.migrate.pending import Delivery, pending_of
 from tailrace.app.cli.migrate.port import Entry, Place, text
@@ -41,7 +41,7 @@ def compared(source: Place, target: Place, key: bytes, advance: Callable[[int, i
     found += unequal
     pending = 0
     if source.abilities.group_settings and target.abilities.group_settings:
-        found += _settings(wanted, present)
+        found += _settings(wanted, present, target.abilities.settings_held)
     for name in wanted.groups.keys() & present.groups.keys():
         group_pending, unequal = _pending(
             source, target, key, name, (wanted.groups[name], present.groups[name])
@@ -51,9 +51,9 @@ def compared(source: Place, target: Place, key: bytes, advance: Callable[[int, i
     return Compared(count, len(wanted.groups), pending, found)
 
 
-def _settings(wanted: StreamFacts, present: StreamFacts) -> Iterator[str]:
+def _settings(wanted: StreamFacts, present: StreamFacts, names: frozenset[str] | None) -> Iterator[str]:
     for name in sorted(wanted.groups.keys() & present.groups.keys()):
-        one, other = wanted.groups[name].settings, present.groups[name].settings
+        one, other = held(wanted.groups[name].settings, names), present.groups[name].settings
         if one != other:
             yield (
                 f"group {text(name)}: its settings are {shown(one)} in the source "

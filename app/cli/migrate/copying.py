@@ -17,7 +17,7 @@ from tailrace.app.cli.migrate.entries import (
     with_placeholders,
 )
 from tailrace.app.cli.migrate.facts import NO_EXPIRY, StreamFacts, facts_of
-from tailrace.app.cli.migrate.group_settings import NO_SETTINGS
+from tailrace.app.cli.migrate.group_settings import NO_SETTINGS, held
 from tailrace.app.cli.migrate.groups import changes, position, requests, with_owners
 from tailrace.app.cli.migrate.pending import Pending, pending_of
 from tailrace.app.cli.migrate.port import Place, Words, one, run_all
@@ -56,8 +56,9 @@ class StreamCopy:
         run_all(self._target, self._last_steps(facts), self._key)
         if complete and self._target.abilities.group_settings:
             for name, group in facts.groups.items():
-                if group.settings:
-                    self._target.configure(self._key, name, group.settings)
+                settings = held(group.settings, self._target.abilities.settings_held)
+                if settings:
+                    self._target.configure(self._key, name, settings)
 
     def _remove_settings(self, present: StreamFacts | None) -> None:
         """Remove the settings of groups in the target, under which the copy would move entries."""

@@ -7,7 +7,7 @@ claim or a nack of the migration would move entries to the dead-letter stream.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 Settings: TypeAlias = Mapping[str, int | str | bytes]
@@ -40,6 +40,17 @@ def settings_of(groups: list[dict[str, Any]]) -> Iterator[tuple[bytes, Settings]
 def _name_of(group: dict[str, Any], member: str) -> bytes:
     name: str = group[member]
     return b64decode(name) if group.get("encoding") == "base64" else name.encode()
+
+
+def held(settings: Settings, names: frozenset[str] | None) -> Settings:
+    """Return the settings with these names; None: all of them."""
+    return settings if names is None else {name: settings[name] for name in settings if name in names}
+
+
+def held_by_gateway(features: Iterable[Mapping[str, str]]) -> frozenset[str]:
+    """Return the names of the settings that a gateway emulates, by the features that it shows."""
+    titles = [each["name"] for each in features if each["support"] != "refused"]
+    return frozenset(name for title in titles for name in (*_PLAIN, _STREAM) if f"`{name}`" in title)
 
 
 def body_of(settings: Settings) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tailrace.app.cli.migrate.facts import NO_EXPIRY, StreamFacts
-from tailrace.app.cli.migrate.group_settings import shown
+from tailrace.app.cli.migrate.group_settings import Settings, shown
 from tailrace.app.cli.migrate.port import Abilities, text
 from tailrace.core.limits import IDMP_DURATION_S_DEFAULT, IDMP_MAXSIZE_DEFAULT
 
@@ -44,10 +44,22 @@ def losses_of(key: bytes, facts: StreamFacts, target: Abilities) -> Iterator[str
             "producer repeats after the switch can be stored twice"
         )
     for name, group in facts.groups.items():
-        if group.settings and not target.group_settings:
-            yield f"group {text(name)}: its settings ({shown(group.settings)}), which only Tailrace has"
+        yield from _lost_settings(name, group.settings, target)
         if group.unowned_count and not target.unowned:
             yield (
                 f"group {text(name)}: {group.unowned_count} pending entries without an owner: the "
                 "target has no XNACK; they get the owner tailrace-unowned, and everybody can claim them"
             )
+
+
+def _lost_settings(name: bytes, settings: Settings, target: Abilities) -> Iterator[str]:
+    if settings and not target.group_settings:
+        yield (
+            f"group {text(name)}: its settings ({shown(settings)}), which only Tailrace has; a gateway in "
+            "front of the engine has some: migrate to its URL"
+        )
+        return
+    names = target.settings_held
+    lost = {each: value for each, value in settings.items() if names is not None and each not in names}
+    if lost:
+        yield f"group {text(name)}: the settings {shown(lost)}, which need a server with its own storage"

@@ -56,6 +56,7 @@ class Abilities(NamedTuple):
     `unowned`: pending entries without an owner (XNACK, Redis 8.8). `settings`: settings of one stream
     (XCFGSET, Redis 8.6). `expiry`: keys that expire. `name_bytes_max`: the longest name of a key, a group or
     a consumer; None: no limit. `group_settings`: settings of groups, which only Tailrace has.
+    `settings_held`: the names of those that the place has; None: all.
     """
 
     unowned: bool
@@ -63,6 +64,7 @@ class Abilities(NamedTuple):
     expiry: bool
     name_bytes_max: int | None
     group_settings: bool = False
+    settings_held: frozenset[str] | None = None
 
 
 class Place(Protocol):

@@ -20,7 +20,7 @@ from tailrace.app.cli.client.http_client import (
     escaped,
     stream_path,
 )
-from tailrace.app.cli.migrate.group_settings import Settings, body_of, settings_of, shown
+from tailrace.app.cli.migrate.group_settings import Settings, body_of, held_by_gateway, settings_of, shown
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -60,6 +60,11 @@ class TailracePlace:
         lines = cast("bytes", info).decode().splitlines()
         facts = dict(line.split(":", 1) for line in lines if ":" in line)
         self.engine = f"Tailrace {facts.get('tailrace_version', '?')}"
+        with _errors(name):
+            limits = server.request("GET", "/v1/limits").json()
+        if limits.get("engine"):
+            names = held_by_gateway(limits["engine"])
+            self.abilities = self.abilities._replace(settings_held=names, group_settings=bool(names))
 
     def run(self, commands: Sequence[Words], key: bytes, *, atomic: bool = False) -> list[Reply]:
         """Run commands in one request; see `Place`."""

@@ -67,10 +67,18 @@ class Capabilities(Struct, frozen=True):
     """The position ``+`` of XREAD."""
     empty_reads: Feature
     """A consumer that exists after a read or claim that returned nothing."""
+    leases: Feature
+    """`:extend` of the entries that a consumer owns."""
+    gathering: Feature
+    """`min_count` and `linger_ms` of waiting reads."""
     group_settings: Feature
-    """Settings of groups, such as dead letters."""
+    """Settings of groups that the library applies, such as dead letters."""
+    other_settings: Feature
+    """The other settings of groups."""
     retention: Feature
-    """The retention of streams."""
+    """The rules of the retention of streams that the library applies."""
+    max_bytes: Feature
+    """The other rule."""
     delay: Feature
     """Appends and nacks with a delay."""
     filters: Feature
@@ -91,13 +99,13 @@ class Capabilities(Struct, frozen=True):
 NEEDS_OWN_STORAGE: Final = "a server with its own storage"
 """What a feature needs that the gateway has on no engine."""
 
-GROUP_SETTINGS: Final = Feature(
-    "settings of groups (dead letters, leases, lag alert), `:extend`, `min_count` of a read",
+OTHER_SETTINGS: Final = Feature(
+    "other settings of groups, such as `filter`, `consumer_expiry_ms`, `max_lag_ms`",
     Support.REFUSED,
     f"needs {NEEDS_OWN_STORAGE}",
 )
 
-RETENTION: Final = Feature("retention of streams", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}")
+BYTES: Final = Feature("retention of streams: `max_bytes`", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}")
 DELAY: Final = Feature(
     "appends and nacks with a delay, scheduled entries", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
 )
@@ -142,11 +150,13 @@ def feature_of(name: str, *, is_native: bool, how: How | None) -> Feature:
     return Feature(title, Support.EMULATED, emulation)
 
 
-def library_only(title: str, how: How | None) -> Feature:
+def library_only(
+    title: str, how: How | None, emulation: str = "one function call on the stream's slot"
+) -> Feature:
     """Return a feature that no engine has, so that the library provides it."""
     if how is None:
         return Feature(title, Support.REFUSED, "needs functions or scripts")
-    return Feature(title, Support.EMULATED, "one function call on the stream's slot")
+    return Feature(title, Support.EMULATED, emulation)
 
 
 def functions_of(how: How | None) -> Feature:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.app.remote.functions.capabilities import (
+    BYTES,
     DELAY,
     FILTERS,
-    GROUP_SETTINGS,
-    RETENTION,
+    OTHER_SETTINGS,
     Capabilities,
     Feature,
     common_of,
@@ -109,8 +109,22 @@ class _Asking:
             idempotency=library_only("idempotency keys of the API", how),
             batches=library_only("all-or-nothing batches, if_last_id", how),
             empty_reads=await self._empty_reads(how),
-            group_settings=GROUP_SETTINGS,
-            retention=RETENTION,
+            leases=library_only("`:extend` of leases", how),
+            gathering=library_only(
+                "`min_count`, `linger_ms` of reads", how, "the gateway waits, and the engine counts"
+            ),
+            group_settings=library_only(
+                "settings of groups: `max_deliveries`, `dead_letter_stream`, `claim_min_idle_ms`; `:redrive`",
+                how,
+                "kept in a hash next to the stream; on a Cluster, dead letters need the stream's slot",
+            ),
+            other_settings=OTHER_SETTINGS,
+            retention=library_only(
+                "retention of streams: `max_age_ms`, `max_length`, `acknowledged`, `protect_unread`",
+                how,
+                "each append trims, and each gateway trims again, stream by stream",
+            ),
+            max_bytes=BYTES,
             delay=DELAY,
             filters=FILTERS,
         )

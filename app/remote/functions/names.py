@@ -1,6 +1,8 @@
 r"""The names that the gateway keeps for itself on an engine, none of which a client may use or see.
 
 - the state of a stream, a hash in the stream's slot: its idempotency keys and counters (`state_key`);
+- the settings of a stream's groups, another hash in the slot (`settings_key`), and the registry, a hash that
+  names the streams that may have settings (`REGISTRY`);
 - the mark of a stream, a consumer group whose name holds the stream's incarnation: it lives and dies with the
   stream, also if another client of the engine deletes the stream, or the engine evicts it;
 - the consumer that owns nacked entries on an engine without XNACK (`NACKED`).
@@ -20,6 +22,12 @@ RESERVED: Final = b"\0tailrace:"
 
 NACKED: Final = RESERVED + b"nacked"
 """The consumer that owns nacked entries on an engine without XNACK."""
+
+REGISTRY: Final = RESERVED + b"settings"
+"""The hash that names the streams that may have settings; it is in a slot of its own."""
+
+_SETTINGS: Final = b"s"
+"""How the form of a `settings_key` begins."""
 
 DELIVERIES_STORED_MAX: Final = 9_200_000_000_000_000_000
 """A delivery count from here on stands for the greatest one: the library stores a lower one, because
@@ -41,21 +49,36 @@ def state_key(key: bytes) -> bytes:
     Different streams have different state keys. O(bytes); about 10 ms once for a slot that only a key with an
     unmatched ``}`` names.
     """
+    return _beside(key, b"")
+
+
+def settings_key(key: bytes) -> bytes:
+    """Return the key of the hash with the settings of the stream's groups: see `state_key`."""
+    return _beside(key, _SETTINGS)
+
+
+def settings_keys(has_settings: bool, *keys: bytes) -> tuple[bytes, ...]:  # noqa: FBT001 - it says which keys
+    """Return the `settings_key` of each stream if any of them may have settings, else none."""
+    return tuple(map(settings_key, keys)) if has_settings else ()
+
+
+def _beside(key: bytes, kind: bytes) -> bytes:
     if _has_hash_tag(key):
-        return RESERVED + b"a:" + key
+        return RESERVED + kind + b"a:" + key
     if b"}" not in key:
-        return RESERVED + b"b:{" + key + b"}"
-    return RESERVED + b"c:{%d}" % _tag_of(crc_hqx(key, 0) % SLOTS) + key
+        return RESERVED + kind + b"b:{" + key + b"}"
+    return RESERVED + kind + b"c:{%d}" % _tag_of(crc_hqx(key, 0) % SLOTS) + key
 
 
 def stream_of(state: bytes) -> bytes | None:
-    """Return the stream whose `state_key` this is; None for any other key."""
+    """Return the stream whose `state_key` or `settings_key` this is; None for any other key."""
     if not is_reserved(state):
         return None
     form, _, rest = state.removeprefix(RESERVED).partition(b":")
+    kind, form = (_SETTINGS, form[1:]) if form.startswith(_SETTINGS) else (b"", form)
     names = {b"a": rest, b"b": rest[1:-1], b"c": rest.partition(b"}")[2]}
     key = names.get(form)
-    return key if key is not None and state_key(key) == state else None
+    return key if key is not None and _beside(key, kind) == state else None
 
 
 def _has_hash_tag(key: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Pending entries: XNACK for engines without it, and claims that report deleted entries.
+"""Pending entries: XNACK for engines without it, claims that report deleted entries, and leases.
 
 On an engine without XNACK, a nacked entry belongs to the consumer `names.NACKED`, and its delivery time
 is the number of its nack, so that CLAIM takes nacked entries first and in order. `hidden` shows such an
@@ -8,7 +8,7 @@ entry as one without a consumer.
 from __future__ import annotations
 
 from tailrace.app.remote.functions.call import Call
-from tailrace.app.remote.functions.names import state_key
+from tailrace.app.remote.functions.names import settings_key, settings_keys, state_key
 from tailrace.app.remote.functions.refusals import accepted
 from tailrace.app.remote.functions.values import (
     flag,
@@ -20,12 +20,21 @@ from tailrace.app.remote.functions.values import (
     stream_id,
 )
 from tailrace.app.remote.link.port import Resp
-from tailrace.core.commands import Claim, ClaimOptions, Malformed, NegativeAcknowledge
-from tailrace.core.replies import ClaimReply, Entries
+from tailrace.core.commands import (
+    AutoClaim,
+    Claim,
+    ClaimOptions,
+    ExtendLeases,
+    Malformed,
+    NegativeAcknowledge,
+)
+from tailrace.core.replies import ClaimReply, Entries, ExtendReply
 
 
-def nack(command: NegativeAcknowledge) -> Call[int]:
+def nack(command: NegativeAcknowledge, *, native: bool = False, has_settings: bool = False) -> Call[int]:
     """Take entries from their consumers: reply an int. The ids must be well formed.
+
+    `native`: by the engine's own XNACK. `has_settings`: the group may have dead letters.
 
     The engine's error is NOGROUP or WRONGTYPE. A pending entry whose message was deleted counts, and
     keeps its consumer, because the engine assigns a deleted entry to no other consumer. O(log n) an id.
@@ -36,18 +45,20 @@ def nack(command: NegativeAcknowledge) -> Call[int]:
         command.mode.value.upper().encode(),
         optional(command.retry_count),
         flag(command.force),
+        flag(native),
         *id_words(command.ids),
     ]
-    return Call(b"nack", (command.key, state_key(command.key)), arguments, "change", _count)
+    keys = (command.key, state_key(command.key), *settings_keys(has_settings, command.key))
+    return Call(b"nack", keys, arguments, "change", _count)
 
 
 def _count(answer: Resp) -> int:
     return number(accepted(answer)[0])
 
 
-def claim(command: Claim) -> Call[ClaimReply]:
+def claim(command: Claim, *, has_settings: bool = False) -> Call[ClaimReply]:
     """XCLAIM: reply `ClaimReply`, whose `deleted_ids` plain XCLAIM does not tell. The options must be
-    well formed.
+    well formed. `has_settings`: the group may have dead letters.
 
     The engine's error is NOGROUP or WRONGTYPE. The consumer is created also if nothing is claimed. O(log
     n) an id.
@@ -62,7 +73,8 @@ def claim(command: Claim) -> Call[ClaimReply]:
         *id_words(options.ids),
         *_options(options),
     ]
-    return Call(b"claim", (command.key,), arguments, "change", lambda answer: _claimed(answer, options))
+    keys = (command.key, *settings_keys(has_settings, command.key))
+    return Call(b"claim", keys, arguments, "change", lambda answer: _claimed(answer, options.just_id))
 
 
 def _options(options: ClaimOptions) -> list[bytes]:
@@ -82,11 +94,49 @@ def _options(options: ClaimOptions) -> list[bytes]:
     return [*words, b"JUSTID"] if options.just_id else words
 
 
-def _claimed(answer: Resp, options: ClaimOptions) -> ClaimReply:
+def _claimed(answer: Resp, just_id: bool) -> ClaimReply:  # noqa: FBT001 - a member of the reply
     found, deleted = (items(value) for value in accepted(answer))
-    if options.just_id:
-        entries = Entries(list(map(stream_id, found)), ())
-    else:
-        rows = [items(row) for row in found]
-        entries = Entries([stream_id(row[0]) for row in rows], [fragment(row[1]) for row in rows])
-    return ClaimReply(entries, options.just_id, 0, list(map(stream_id, deleted)))
+    return ClaimReply(_entries(found, just_id), just_id, 0, list(map(stream_id, deleted)))
+
+
+def _entries(found: list[Resp], just_id: bool) -> Entries:  # noqa: FBT001 - a member of the reply
+    if just_id:
+        return Entries(list(map(stream_id, found)), ())
+    rows = [items(row) for row in found]
+    return Entries([stream_id(row[0]) for row in rows], [fragment(row[1]) for row in rows])
+
+
+def auto_claim(command: AutoClaim) -> Call[ClaimReply]:
+    """XAUTOCLAIM in a group that may have dead letters: reply `ClaimReply`. The engine's error is NOGROUP or
+    WRONGTYPE. O(entries examined)."""
+    arguments = [
+        command.group,
+        command.consumer,
+        b"%d" % command.min_idle_ms,
+        *id_words([command.start]),
+        b"%d" % command.count,
+        b"JUSTID" if command.just_id else b"",
+    ]
+
+    def read(answer: Resp) -> ClaimReply:
+        cursor, found, deleted = accepted(answer)
+        entries = _entries(items(found), command.just_id)
+        ids = list(map(stream_id, items(deleted)))
+        return ClaimReply(entries, command.just_id, stream_id(cursor), ids)
+
+    return Call(b"auto_claim", (command.key, settings_key(command.key)), arguments, "change", read)
+
+
+def extend(command: ExtendLeases) -> Call[ExtendReply]:
+    """Begin the idle time of the consumer's own entries again: reply `ExtendReply`.
+
+    A pending entry whose message was deleted counts as extended and keeps its idle time. The engine's error
+    is NOGROUP or WRONGTYPE. O(log n) an id.
+    """
+    arguments = [command.group, command.consumer, *id_words(command.ids)]
+    return Call(b"extend", (command.key,), arguments, "change", _extended)
+
+
+def _extended(answer: Resp) -> ExtendReply:
+    kept, lost = (items(value) for value in accepted(answer))
+    return ExtendReply(list(map(stream_id, kept)), list(map(stream_id, lost)))

@@ -6,7 +6,10 @@ one slot.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from tailrace.app.remote.functions.call import Call
+from tailrace.app.remote.functions.names import settings_keys
 from tailrace.app.remote.functions.refusals import accepted
 from tailrace.app.remote.functions.values import flag, fragment, id_word, items, number, optional, stream_id
 from tailrace.app.remote.link.port import Resp
@@ -16,12 +19,12 @@ from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from tailrace.core.stream_id import MAX_ID
 
 
-def read_group(command: ReadGroup) -> Call[ReadReply]:
+def read_group(command: ReadGroup, *, has_settings: bool = False) -> Call[ReadReply]:
     """Read once, without waiting: reply `ReadReply`. Positions must be ids or `Special.NEW`.
 
-    The engine's error is NOGROUP or WRONGTYPE, and then nothing has changed. `page_bytes` and `max_bytes`
-    both bound the reply as RESP2 has it. O(entries returned), and for a claim O(pending entries) if few
-    are idle.
+    `has_settings`: the group of a stream may have settings, which then apply. The engine's error is NOGROUP
+    or WRONGTYPE, and then nothing has changed. `page_bytes` and `max_bytes` both bound the reply as RESP2 has
+    it. O(entries returned), and for a claim O(pending entries) if few are idle.
     """
     limits = command.limits
     arguments = [
@@ -32,10 +35,46 @@ def read_group(command: ReadGroup) -> Call[ReadReply]:
         optional(_bytes(limits)),
         optional(command.claim_min_idle_ms),
         flag(command.noack),
+        flag(has_settings),
         *map(_position, command.streams),
     ]
-    keys = tuple(source.key for source in command.streams)
+    keys = _keys_of(command, has_settings=has_settings)
     return Call(b"read_group", keys, arguments, "change", lambda answer: _read_reply(command, answer))
+
+
+def _keys_of(command: ReadGroup, *, has_settings: bool) -> tuple[bytes, ...]:
+    keys = tuple(source.key for source in command.streams)
+    return (*keys, *settings_keys(has_settings, *keys))
+
+
+class Available(Struct, frozen=True):
+    """What a read of a group could return now."""
+
+    count: int
+    """How many new entries, counted up to the number that was asked for."""
+    can_claim: bool
+    """Whether it could claim an entry."""
+
+
+def available(command: ReadGroup, most: int, *, has_settings: bool) -> Call[Available]:
+    """Ask what the read could return, up to `most` new entries: reply `Available`. Creates the consumer.
+
+    The engine's error is NOGROUP or WRONGTYPE. O(groups); O(most) if entries were deleted.
+    """
+    arguments = [
+        command.group,
+        command.consumer,
+        b"%d" % most,
+        optional(command.claim_min_idle_ms),
+        flag(command.noack),
+        flag(has_settings),
+    ]
+
+    def read(answer: Resp) -> Available:
+        count, can_claim = map(number, accepted(answer))
+        return Available(count, bool(can_claim))
+
+    return Call(b"available", _keys_of(command, has_settings=has_settings), arguments, "change", read)
 
 
 def _bytes(limits: ReadLimits) -> int | None:
@@ -84,15 +123,25 @@ def _entries(value: Resp) -> Entries:
     )
 
 
-def oldest_delivery(key: bytes, group: bytes) -> Call[int | None]:
-    """Ask for the Unix time (ms) of the oldest delivery in a group, for the timer of a waiting CLAIM.
+class Oldest(Struct, frozen=True):
+    """The delivery for which the timer of a waiting read waits."""
 
-    Reply an int; None if nothing is pending. Looks at the first 1 000 pending entries only: the timer may
-    be late for a re-claimed entry behind them, never early by more than one look.
+    at_ms: int | None
+    """The Unix time of the oldest delivery in a group; None if nothing is pending."""
+    claim_min_idle_ms: int | None
+    """The setting of the group; None: not set."""
+
+
+def oldest_delivery(key: bytes, group: bytes, *, has_settings: bool = False) -> Call[Oldest]:
+    """Ask for the oldest delivery in a group, for the timer of a waiting read: reply `Oldest`.
+
+    Looks at the first 1 000 pending entries only: the timer may be late for a re-claimed entry behind them,
+    never early by more than one look.
     """
-    return Call(b"oldest", (key,), [group], "read", _oldest)
+    keys = (key, *settings_keys(has_settings, key))
+    return Call(b"oldest", keys, [group], "read", _oldest)
 
 
-def _oldest(answer: Resp) -> int | None:
-    values = accepted(answer)
-    return number(values[0]) if values else None
+def _oldest(answer: Resp) -> Oldest:
+    at_ms, min_idle_ms = accepted(answer)
+    return Oldest(number(at_ms) if at_ms else None, number(min_idle_ms) if min_idle_ms else None)

@@ -127,6 +127,30 @@ def _iid_of_another() -> StreamError:
     )
 
 
+def _too_small(name: str, value: str, least: str) -> StreamError:
+    return _invalid(f"{name} is {value}, but it must be at least {least}")
+
+
+def _half_set(has: str, lacks: str) -> StreamError:
+    return _invalid(f"the group would have {has} without {lacks}; set both, or remove both with null")
+
+
+def _own_stream(stream: str) -> StreamError:
+    return _invalid(f"dead_letter_stream is '{stream}', the group's own stream; name another stream")
+
+
+def _no_dead_letters(group: str) -> StreamError:
+    return _invalid(f"the group '{group}' has no dead_letter_stream; configure the group first")
+
+
+def _redrive_own_stream() -> StreamError:
+    return _invalid("the dead_letter_stream is the group's own stream; configure another one")
+
+
+def _invalid(detail: str) -> StreamError:
+    return StreamError(ErrorCode.INVALID_ARGUMENT, f"ERR {detail}")
+
+
 _REFUSALS: dict[str, Callable[..., StreamError]] = {
     "NOT_GREATER": _not_greater,
     "EXHAUSTED": _exhausted,
@@ -142,5 +166,10 @@ _REFUSALS: dict[str, Callable[..., StreamError]] = {
     "NO_SUCH_KEY": _no_such_key,
     "NO_SUCH_MESSAGE": _no_such_message,
     "IID_OF_ANOTHER": _iid_of_another,
+    "TOO_SMALL": _too_small,
+    "HALF_SET": _half_set,
+    "OWN_STREAM": _own_stream,
+    "NO_DEAD_LETTERS": _no_dead_letters,
+    "REDRIVE_OWN_STREAM": _redrive_own_stream,
 }
 """The error of each code of the library; its details are the arguments."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tailrace.app.remote.functions.appends import new_incarnation
 from tailrace.app.remote.functions.call import Call
-from tailrace.app.remote.functions.names import state_key
+from tailrace.app.remote.functions.names import settings_key, state_key
 from tailrace.app.remote.functions.refusals import accepted
 from tailrace.app.remote.functions.values import flag, number, optional, text
 from tailrace.app.remote.link.port import Resp
@@ -86,27 +86,31 @@ def record(command: RecordIdempotencyKey) -> Call[None]:
     return Call(b"record", (command.key, state_key(command.key)), arguments, "grow", _nothing)
 
 
+def _keys_of(key: bytes) -> tuple[bytes, bytes, bytes]:
+    return key, state_key(key), settings_key(key)
+
+
 def rename(command: RenameKey) -> Call[None]:
-    """RENAME within one slot, with the state: reply None. Raises NO_SUCH_STREAM."""
-    keys = (command.key, state_key(command.key), command.new_key, state_key(command.new_key))
+    """RENAME within one slot, with state and settings: reply None. Raises NO_SUCH_STREAM."""
+    keys = (*_keys_of(command.key), *_keys_of(command.new_key))
     return Call(b"rename", keys, [], "change", _nothing)
 
 
 def copy(command: CopyKey) -> Call[int]:
-    """COPY within one slot, with the state, under a new incarnation: reply 1 or 0."""
-    keys = (command.key, state_key(command.key), command.new_key, state_key(command.new_key))
+    """COPY within one slot, with state and settings, under a new incarnation: reply 1 or 0."""
+    keys = (*_keys_of(command.key), *_keys_of(command.new_key))
     return Call(b"copy", keys, [new_incarnation(), flag(command.replace)], "grow", _first_number)
 
 
 def delete(key: bytes) -> Call[int]:
-    """Delete one stream with its state: reply 1 or 0. Memory is freed later."""
-    return Call(b"drop", (key, state_key(key)), [], "change", _first_number)
+    """Delete one stream with its state and settings: reply 1 or 0. Memory is freed later."""
+    return Call(b"drop", _keys_of(key), [], "change", _first_number)
 
 
-def sweep(key: bytes) -> Call[int]:
-    """Free the state of the stream if the stream is gone or was created again: reply 1 if it was freed.
-    O(1)."""
-    return Call(b"sweep", (key, state_key(key)), [], "change", _first_number)
+def sweep(key: bytes, beside: bytes) -> Call[int]:
+    """Free the hash `beside` of the stream (its state or its settings) if the stream is gone or was created
+    again: reply 1 if it was freed. O(1)."""
+    return Call(b"sweep", (key, beside), [], "change", _first_number)
 
 
 def _first_number(answer: Resp) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.app.remote.functions import streams
-from tailrace.app.remote.functions.names import is_reserved, state_key
+from tailrace.app.remote.functions.names import is_reserved, settings_key, state_key
+from tailrace.app.remote.keys.registry import announce_all
 from tailrace.app.remote.link.port import Link
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, Result, number, text
@@ -68,7 +69,7 @@ def count_together(command: CountKeys) -> Plan:
 def delete_together(command: DeleteKeys) -> Plan:
     """Return the plan of DEL for keys in one slot."""
     keys = list(dict.fromkeys(command.keys))
-    states = [state_key(key) for key in keys]
+    states = [name for key in keys for name in (state_key(key), settings_key(key))]
 
     def read(results: Sequence[Result]) -> int:
         number(results[1])
@@ -90,6 +91,7 @@ async def rename_key(link: Link, engine: Engine, command: RenameKey) -> None:
         await link.call([b"RENAME", key, new_key], key=key, is_write=True)
     else:
         await engine.library.run(link, streams.rename(command))
+        await _announce_settings(link, engine, new_key)
     link.wake(key)
     link.wake(new_key)
 
@@ -109,8 +111,16 @@ async def copy_key(link: Link, engine: Engine, command: CopyKey) -> int:
         copied = number(await link.call([b"COPY", key, new_key, *replace], key=key, is_write=True))
     else:
         copied = await engine.library.run(link, streams.copy(command))
+        await _announce_settings(link, engine, new_key)
     link.wake(new_key)
     return copied
+
+
+async def _announce_settings(link: Link, engine: Engine, key: bytes) -> None:
+    """Tell all gateways if the stream has received settings with its name."""
+    settings = settings_key(key)
+    if await link.call([b"EXISTS", settings], key=settings, is_write=False):
+        await announce_all(link, engine.configured, key)
 
 
 def _require_one_slot(link: Link, key: bytes, new_key: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Frees the states of streams that another client deleted, or that the engine expired or evicted.
+"""Frees what is kept next to streams that another client deleted, or the engine expired or evicted.
 
 The gateway deletes a stream together with its state; other clients do not know the state. Each gateway walks
 over all keys of the engine, a step at a time. It never frees the state of a stream that exists: the engine
@@ -15,6 +15,7 @@ from typing import Final
 from tailrace.app.remote.functions.library import Library, is_missing
 from tailrace.app.remote.functions.names import RESERVED, stream_of
 from tailrace.app.remote.functions.streams import sweep
+from tailrace.app.remote.keys.registry import prune
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import text, value, values
@@ -49,6 +50,7 @@ async def _walks(link: Link, library: Library) -> None:
         await asyncio.sleep(REST_S)
         with suppress(EngineError, LinkDown):  # an engine that is away keeps its keys until the next walk
             await walk(link, library, STEP_S)
+            await prune(link, library)
 
 
 async def walk(link: Link, library: Library, pause_s: float) -> int:
@@ -81,7 +83,7 @@ async def _freed(link: Link, library: Library, address: str, state: bytes) -> in
     key = stream_of(state)
     if key is None:
         return 0
-    call = sweep(key)
+    call = sweep(key, state)
     try:
         return call.read(await link.call_node(address, library.words(call), is_write=True))
     except EngineError as error:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from tailrace.app.remote.link.port import Link
+from tailrace.app.remote.functions.library import is_missing
+from tailrace.app.remote.functions.reads import Available, available
+from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.cutting import cut_to
 from tailrace.app.remote.request_options import current_options
+from tailrace.app.remote.tracking.replies import READS
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.pending import group_look
@@ -25,6 +28,9 @@ from tailrace.core.limits import READ_ENTRIES_MAX
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
 
 AnyRead: TypeAlias = Read | ReadGroup
+
+ARRAY_BYTES: Final = 4
+"""The size of the array around a stream and its entries, in the reply of RESP2."""
 
 
 class Looks:
@@ -50,6 +56,22 @@ class Looks:
         if len(parts) == 1 and self._engine.capabilities.read_budgets.is_native and not _looks(command):
             return reply
         return cut_to(reply, command.limits)
+
+    async def available(self, command: ReadGroup, most: int) -> Available:
+        """Return what the read of a group could return now, up to `most` new entries; the engine reports
+        changes of its streams from now on. Raises `EngineError`, `StreamError` and `LinkDown`."""
+        require_free_names(command)
+        count, can_claim = 0, False
+        for part in self._parts(command, is_armed=True):
+            sources = tuple(command.streams[place] for place in part)
+            reading = replace(command, streams=sources)
+            has_settings = any(self._engine.has_settings(source.key) for source in sources)
+            call = available(reading, max(most - count, 0), has_settings=has_settings)
+            plan = self._engine.call(call, self._engine.capabilities.gathering)
+            [result] = await self._sent(reading, plan, is_armed=True)
+            found = call.read(value(result))
+            count, can_claim = count + found.count, can_claim or found.can_claim
+        return Available(count, can_claim)
 
     def _parts(self, command: AnyRead, *, is_armed: bool) -> list[list[int]]:
         """Divide the streams, as places in the command, by slot; without a Cluster, all are in one part.
@@ -93,12 +115,24 @@ class Looks:
 
     async def _part(self, command: AnyRead, *, is_armed: bool) -> ReadReply:
         plan = PLANNERS[type(command)](self._engine, command)
+        if is_armed and command.limits.max_bytes is not None and plan.commands[-1][0] in READS:
+            plan = PLANNERS[type(command)](self._engine, _for_tracking(command, command.limits.max_bytes))
         results = await self._sent(command, plan, is_armed=is_armed)
         reply = plan.read(results)
         assert isinstance(reply, ReadReply)
         return reply
 
     async def _sent(self, command: AnyRead, plan: Plan, *, is_armed: bool) -> list[Result]:
+        """Send a plan; where a node lost the library, load it and send the plan again, which has done
+        nothing."""
+        results = await self._once(command, plan, is_armed=is_armed)
+        library = self._engine.library
+        if library is None or not any(isinstance(each, EngineError) and is_missing(each) for each in results):
+            return results
+        await library.load(self._link)
+        return await self._once(command, plan, is_armed=is_armed)
+
+    async def _once(self, command: AnyRead, plan: Plan, *, is_armed: bool) -> list[Result]:
         assert plan.key is not None
         if not is_armed:
             least, consistency = current_options()
@@ -122,6 +156,15 @@ class Looks:
 def _looks(command: Read) -> bool:
     """Return whether the gateway looks for an entry itself, which the engine's limits do not count."""
     return any(source.after is Special.LAST_ENTRY for source in command.streams)
+
+
+def _for_tracking(command: AnyRead, max_bytes: int) -> AnyRead:
+    """Return the read with the MAXSIZE that has the same effect on a tracking connection.
+
+    It speaks RESP3, in which the reply has a map of streams, and the array around each stream is missing. For
+    several streams, the effect is the same if the first one reaches the limit.
+    """
+    return replace(command, limits=replace(command.limits, max_bytes=max(max_bytes - ARRAY_BYTES, 1)))
 
 
 def _limited(limits: ReadLimits, left: int) -> ReadLimits:

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from tailrace.api.ports import Answer
+from tailrace.app.remote.readers.gathering import gathering_of
 from tailrace.app.remote.readers.parts import AnyRead
 from tailrace.core.commands import Malformed, Read, ReadFrom, ReadGroup, Special
 from tailrace.core.replies import ReadReply
@@ -26,13 +27,18 @@ class Place(Protocol):
         """Forget a reader, and look no further for it."""
         ...
 
+    def look(self) -> None:
+        """Look for the readers that are due."""
+        ...
+
 
 class Waiter:
     """A waiting read. It is answered once, or cancelled.
 
     `command`: what the next look runs; after the first look all positions are ids. `has_looked`: whether the
     first look found nothing, so that it waits. `due_s`: the time on the loop's clock at which an entry can be
-    claimed.
+    claimed, or the read has lingered long enough. `gathering`: how the read gathers entries; None if it
+    returns the first one.
     """
 
     __slots__ = (
@@ -40,6 +46,7 @@ class Waiter:
         "_timer",
         "command",
         "due_s",
+        "gathering",
         "has_looked",
         "is_done",
         "is_looking",
@@ -56,6 +63,7 @@ class Waiter:
         self.is_over = False
         self.is_done = False
         self.due_s: float | None = None
+        self.gathering = gathering_of(command)
         self.last = ReadReply(())
         self._receive = receive
         self._timer: asyncio.TimerHandle | None = None
@@ -91,6 +99,8 @@ class Waiter:
             sources = zip(self.command.streams, reply.streams, strict=True)
             streams = tuple(ReadFrom(source.key, read.next) for source, read in sources)
             self.command = replace(self.command, streams=streams)
+        if self.gathering is not None:
+            self.gathering.begin_again(self.command)
         if self.is_over:
             self.answer(reply)
 
@@ -104,7 +114,10 @@ class Waiter:
     def _expire(self) -> None:
         self._timer = None
         self.is_over = True
-        if self.has_looked and not self.is_looking:
+        if self.gathering is not None:
+            self.due_s = 0
+            self.place.look()
+        elif self.has_looked and not self.is_looking:
             self.answer(self.last)
 
     def _end(self) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from tailrace.api.ports import Answer, StoreUnavailable
-from tailrace.app.remote.functions.reads import oldest_delivery
+from tailrace.app.remote.functions.reads import Available, oldest_delivery
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
-from tailrace.app.remote.readers.place import Services, SharedPlace, TurnPlace, WaitingPlace
+from tailrace.app.remote.readers.place import Services, WaitingPlace
+from tailrace.app.remote.readers.places import SharedPlace, TurnPlace
 from tailrace.app.remote.readers.waiter import Receive, Waiter
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import text, value, values
@@ -43,7 +44,7 @@ class WaitingReads:
         self._names: dict[WaitingPlace, object] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._services = Services(
-            link, self.look, self.give_back, self._due_s, self._refusal_if_full, self._forget
+            link, self.look, self.give_back, self.available, self._due_s, self._refusal_if_full, self._forget
         )
 
     def __len__(self) -> int:
@@ -80,33 +81,46 @@ class WaitingReads:
         except (EngineError, LinkDown, StreamError) as error:
             return await self._failure(error, command)
 
-    async def _due_s(self, command: AnyRead) -> float:
-        """Return how many seconds from now the next entry can be claimed: never more than its idle time,
-        because deliveries to other consumers are not reported."""
-        assert isinstance(command, ReadGroup)
-        assert command.claim_min_idle_ms is not None
-        idle_s = command.claim_min_idle_ms / 1000
-        if self._engine.library is None:
-            return min(idle_s, POLL_S)
-        waits = [await self._due_in_s(source.key, command.group, idle_s) for source in command.streams]
-        return min([*waits, idle_s])
+    async def available(self, command: ReadGroup, most: int) -> Available | Answer:
+        """Count what a read of a group could return, on the tracking connection; return an error instead."""
+        try:
+            return await self._looks.available(command, most)
+        except (EngineError, LinkDown, StreamError) as error:
+            return await self._failure(error, command)
 
-    async def _due_in_s(self, key: bytes, group: bytes, idle_s: float) -> float:
+    async def _due_s(self, command: AnyRead) -> float | None:
+        """Return how many seconds from now the next entry can be claimed: never more than its idle time,
+        because deliveries to other consumers are not reported. None if the read claims none."""
+        if not isinstance(command, ReadGroup):
+            return None
+        own_s = None if command.claim_min_idle_ms is None else command.claim_min_idle_ms / 1000
+        if own_s is not None and self._engine.library is None:
+            return min(own_s, POLL_S)
+        waits = [
+            await self._due_in_s(source.key, command.group, own_s)
+            for source in command.streams
+            if own_s is not None or (self._engine.has_settings(source.key) and not command.noack)
+        ]
+        return min([each for each in waits if each is not None], default=None)
+
+    async def _due_in_s(self, key: bytes, group: bytes, own_s: float | None) -> float | None:
+        """`own_s`: the idle time of the read; None: that of the group counts, if it is set."""
         assert self._engine.library is not None
-        call = oldest_delivery(key, group)
+        call = oldest_delivery(key, group, has_settings=own_s is None)
         words = [[b"TIME"], self._engine.library.words(call)]
         try:
-            now, oldest = await self._link.call_together(words, key=key, is_write=False)
-            at_ms = call.read(value(oldest))
+            now, answer = await self._link.call_together(words, key=key, is_write=False)
+            oldest = call.read(value(answer))
         except (EngineError, LinkDown):
-            return min(idle_s, POLL_S)
-        if at_ms is None:
+            return min(own_s or POLL_S, POLL_S)
+        group_ms, at_ms = oldest.claim_min_idle_ms, oldest.at_ms
+        idle_s = own_s if own_s is not None else group_ms / 1000 if group_ms is not None else None
+        if idle_s is None or at_ms is None:
             return idle_s
-        assert isinstance(at_ms, int)
         seconds, microseconds = map(text, values(now))
         left_s = idle_s - (int(seconds) + int(microseconds) / 1_000_000 - at_ms / 1000)
         # An entry that is idle enough and was not claimed is deleted, or another reader claims it now.
-        return left_s if left_s > 0 else min(idle_s, POLL_S)
+        return min(left_s, idle_s) if left_s > 0 else min(idle_s, POLL_S)
 
     def give_back(self, command: AnyRead, reply: ReadReply) -> None:
         """Start `take_back` for a read whose reader has left."""

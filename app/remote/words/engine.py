@@ -6,8 +6,10 @@ is refused with ENGINE_LACKS_FEATURE.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from tailrace.app.remote.functions.call import Call
@@ -17,6 +19,19 @@ from tailrace.app.remote.words.plan import Plan, Words, last, value
 from tailrace.core.errors import engine_lacks
 
 
+class Configured:
+    """The streams that may have settings, as far as this gateway knows (`app.remote.keys.registry`): `keys`
+    with settings of groups, `retained` with a retention."""
+
+    __slots__ = ("announced", "keys", "retained")
+
+    def __init__(self) -> None:
+        # How often this gateway has announced streams: a read of the registry may be older than that.
+        self.announced = 0
+        self.keys: AbstractSet[bytes] = frozenset()
+        self.retained: AbstractSet[bytes] = frozenset()
+
+
 class Engine(Struct, frozen=True):
     """One engine."""
 
@@ -24,6 +39,14 @@ class Engine(Struct, frozen=True):
     """What it can do."""
     library: Library | None
     """The library; None if the engine cannot run it."""
+    is_cluster: bool = False
+    """Whether keys have slots: one call of the library then has keys of one slot only."""
+    configured: Configured = msgspec.field(default_factory=Configured)
+    """Which streams may have settings; for these, the library runs what the settings concern."""
+
+    def has_settings(self, key: bytes) -> bool:
+        """Whether groups of the stream may have settings. O(1)."""
+        return key in self.configured.keys
 
     def call(self, call: Call[Any], feature: Feature) -> Plan:
         """Return the plan of a call of the library. Raises ENGINE_LACKS_FEATURE with the name of

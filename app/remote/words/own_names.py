@@ -20,6 +20,7 @@ _KINDS: Final = {
     "group": "group",
     "consumer": "consumer",
     "transfer_to": "consumer",
+    "dead_letter_stream": "key",
 }
 """The members of commands that are one name, and what they name."""
 
@@ -39,7 +40,7 @@ def require_free_names(command: Command) -> None:
 def _names(command: Any) -> Iterator[tuple[str, bytes]]:
     for member in _members(command.__class__):
         name = getattr(command, member)
-        if name is not None:
+        if isinstance(name, bytes):
             yield _KINDS[member], name
     for key in getattr(command, "keys", ()):
         yield "key", key

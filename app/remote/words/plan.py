@@ -38,8 +38,16 @@ class Plan(Struct, frozen=True):
     """Whether the words change something: after a lost connection a write is not sent again."""
     is_atomic: bool = False
     """Whether other clients must see all changes of the plan or none."""
+    trailing: int = 0
+    """How many of the last words may fail without consequence for the command, which has then been carried
+    out."""
     wakes: bool = False
     """Whether the engine tells waiting readers nothing of this change, so that the store has to wake them."""
+
+
+def waking(plan: Plan) -> Plan:
+    """Return the plan of a write after which the store wakes the waiting readers of its key."""
+    return Plan(plan.commands, plan.read, plan.key, is_write=True, wakes=True)
 
 
 def value(result: Result) -> Resp:

@@ -9,24 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from msgspec import UNSET
-
 from tailrace.app.remote.functions import appends as append_calls
 from tailrace.app.remote.functions import deletions as deletion_calls
 from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
-from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
-from tailrace.app.remote.words import appends, claims, consumers, group_reads, groups, pending, ranges, reads
+from tailrace.app.remote.words import (
+    appends,
+    claims,
+    consumers,
+    group_reads,
+    group_settings,
+    groups,
+    pending,
+    ranges,
+    reads,
+    stream_settings,
+)
 from tailrace.app.remote.words.engine import Engine
-from tailrace.app.remote.words.plan import Plan
+from tailrace.app.remote.words.plan import Plan, waking
 from tailrace.core import commands as c
-from tailrace.core.errors import engine_lacks
+from tailrace.core.limits import AUTOCLAIM_COUNT_MAX
 
 Planner = Callable[[Engine, Any], Plan]
 
 
-def _append(engine: Engine, command: c.Append) -> Plan:
+def _plain_append(engine: Engine, command: c.Append) -> Plan:
     known = engine.capabilities
     if append_calls.needs_library(command, native_idempotency=known.idmp.is_native):
         if engine.library is None and not appends.needs_function(command):
@@ -37,6 +45,14 @@ def _append(engine: Engine, command: c.Append) -> Plan:
     if trim is not None and trim.references is not c.References.KEEP and not known.policies.is_native:
         return engine.call(append_calls.append(command, native_policies=False), known.policies)
     return appends.append(command)
+
+
+def _append(engine: Engine, command: c.Append) -> Plan:
+    """An append, followed by the retention of its stream, if it may have one."""
+    plan = _plain_append(engine, command)
+    if command.key not in engine.configured.retained:
+        return plan
+    return stream_settings.retiring(engine, command.key, plan)
 
 
 def _find_append(engine: Engine, command: c.FindAppend) -> Plan:
@@ -82,11 +98,12 @@ def _acknowledge_and_delete(engine: Engine, command: c.AcknowledgeAndDelete) -> 
 def _nack(engine: Engine, command: c.NegativeAcknowledge) -> Plan:
     if command.delay_ms:
         raise engine_lacks("nacks with a delay", NEEDS_OWN_STORAGE)
-    known = engine.capabilities
-    if known.xnack.is_native or isinstance(command.ids, c.Malformed):
+    known, is_native = engine.capabilities, engine.capabilities.xnack.is_native
+    has_settings = engine.has_settings(command.key)
+    if isinstance(command.ids, c.Malformed) or (is_native and not has_settings):
         return pending.negative_acknowledge(command)
-    plan = engine.call(pending_calls.nack(command), known.xnack)
-    return Plan(plan.commands, plan.read, plan.key, is_write=True, wakes=True)
+    call = pending_calls.nack(command, native=is_native, has_settings=has_settings)
+    return waking(engine.call(call, known.xnack))
 
 
 def _claim(engine: Engine, command: c.Claim) -> Plan:
@@ -95,12 +112,15 @@ def _claim(engine: Engine, command: c.Claim) -> Plan:
     known = engine.capabilities
     if engine.library is None or isinstance(command.options, c.Malformed) or not command.options.ids:
         return claims.claim(command)
-    plan = engine.call(pending_calls.claim(command), known.functions)
-    return Plan(plan.commands, plan.read, plan.key, is_write=True, wakes=True)
+    call = pending_calls.claim(command, has_settings=engine.has_settings(command.key))
+    return waking(engine.call(call, known.functions))
 
 
 def _configure(engine: Engine, command: c.ConfigureStream) -> Plan:
-    _refuse_retention(command)
+    return stream_settings.configured(engine, command, _configure_idempotency(engine, command))
+
+
+def _configure_idempotency(engine: Engine, command: c.ConfigureStream) -> Plan:
     if isinstance(command.idmp_duration_s, c.Malformed):
         return appends.configure(command)
     known = engine.capabilities
@@ -123,10 +143,10 @@ def _record(engine: Engine, command: c.RecordIdempotencyKey) -> Plan:
 
 
 def _create_stream(engine: Engine, command: c.CreateStream) -> Plan:
-    _refuse_retention(command)
-    if command.idmp_duration_s is None and command.idmp_maxsize is None:
+    key, duration_s, maxsize = command.key, command.idmp_duration_s, command.idmp_maxsize
+    settings = c.ConfigureStream(key, duration_s, maxsize, command.retention)
+    if settings == c.ConfigureStream(key):
         return groups.create_stream(command)
-    settings = c.ConfigureStream(command.key, command.idmp_duration_s, command.idmp_maxsize)
     return groups.create_stream(command, _configure(engine, settings))
 
 
@@ -134,14 +154,13 @@ def _info_stream(engine: Engine, command: c.InfoStream) -> Plan:
     if engine.library is None or isinstance(command.full_count, c.Malformed):
         return groups.info_stream(command)
     call = stream_calls.state(command.key)
-    return groups.info_stream(command, (engine.words(call, engine.capabilities.functions), call))
-
-
-def _info_groups(engine: Engine, command: c.InfoGroups) -> Plan:
-    return groups.info_groups(command, has_nack=engine.capabilities.xnack.is_native)
+    plan = groups.info_stream(command, (engine.words(call, engine.capabilities.functions), call))
+    return stream_settings.shown(engine, command.key, plan)
 
 
 def _auto_claim(engine: Engine, command: c.AutoClaim) -> Plan:
+    if engine.has_settings(command.key) and command.count <= AUTOCLAIM_COUNT_MAX:
+        return waking(engine.call(pending_calls.auto_claim(command), engine.capabilities.group_settings))
     return claims.auto_claim(command, creates_consumer=engine.capabilities.empty_reads.is_native)
 
 
@@ -156,6 +175,8 @@ def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     known = engine.capabilities
     if group_reads.malformed(command) is not None:
         return group_reads.read_group(command, has_max_count=known.budgets.is_native)
+    if engine.configured.keys and any(engine.has_settings(source.key) for source in command.streams):
+        return engine.call(read_calls.read_group(command, has_settings=True), known.group_settings)
     lacks_claim = command.claim_min_idle_ms is not None and not known.claim.is_native
     names_twice = len({source.key for source in command.streams}) < len(command.streams)
     lacks_budgets = (names_twice or not known.budgets.is_native) and engine.library is not None
@@ -164,17 +185,8 @@ def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     return group_reads.read_group(command, has_max_count=known.budgets.is_native)
 
 
-def _refuse_retention(command: c.CreateStream | c.ConfigureStream) -> None:
-    if command.retention is not UNSET:
-        raise engine_lacks("the retention of streams", NEEDS_OWN_STORAGE)
-
-
-def _group_settings(_engine: Engine, _command: c.ConfigureGroup | c.Redrive) -> Plan:
-    raise engine_lacks("settings of groups", NEEDS_OWN_STORAGE)
-
-
-def _extend(_engine: Engine, _command: c.ExtendLeases) -> Plan:
-    raise engine_lacks("extending leases of a consumer's own entries only", NEEDS_OWN_STORAGE)
+def _extend(engine: Engine, command: c.ExtendLeases) -> Plan:
+    return engine.call(pending_calls.extend(command), engine.capabilities.leases)
 
 
 def _schedule(_engine: Engine, _command: c.ScheduleEntries | c.ListScheduled | c.CancelScheduled) -> Plan:
@@ -211,16 +223,16 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.AutoClaim: _auto_claim,
     c.PendingSummary: _native(pending.summary),
     c.PendingRange: _native(pending.pending_range),
-    c.CreateGroup: _native(groups.create_group),
+    c.CreateGroup: group_settings.create,
     c.SetGroupPosition: _native(groups.set_group_position),
-    c.ConfigureGroup: _group_settings,
-    c.Redrive: _group_settings,
+    c.ConfigureGroup: group_settings.configure,
+    c.Redrive: group_settings.redrive,
     c.ExtendLeases: _extend,
-    c.DestroyGroup: _native(groups.destroy_group),
+    c.DestroyGroup: group_settings.destroy,
     c.CreateConsumer: _native(groups.create_consumer),
     c.DeleteConsumer: _native(consumers.delete),
     c.InfoStream: _info_stream,
-    c.InfoGroups: _info_groups,
+    c.InfoGroups: group_settings.info,
     c.InfoConsumers: _native(groups.info_consumers),
 }
 """The planner of each command."""

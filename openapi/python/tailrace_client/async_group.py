@@ -171,7 +171,7 @@ class AsyncGroup:
         """Begin the idle time of the consumer's own entries again, like `Group.extend`."""
         if not ids:
             return []
-        return await self._session.send(group_calls.extend_own(self.key, self.name, consumer, ids))
+        return await self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
 
     async def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

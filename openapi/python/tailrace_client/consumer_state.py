@@ -28,7 +28,6 @@ from tailrace_client.call import Call
 from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.entries import Delivery, Slice
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated import models
 from tailrace_client.group_calls import NackMode
 
 NEW: Final = ">"
@@ -36,7 +35,6 @@ FIRST: Final = "0-0"
 BEFORE_ALL: Final = (0, 0)
 """The order of a position that is not an id, such as `$`: the first id that is seen replaces it."""
 
-PENDING_PAGE: Final = 10_000
 IDS_PER_REQUEST_MAX: Final = 10_000
 """The server's limit `ids_per_request_max`."""
 
@@ -166,29 +164,14 @@ class ConsumerState(Generic[ItemT]):
 
     # --- leases --------------------------------------------------------------------------------
 
-    def held_calls(self) -> list[tuple[str, Call[models.PendingPage]]]:
-        """Return the calls that ask which held entries are still pending for this consumer, by stream."""
-        calls = []
-        for key, items in _by_stream(list(self.held.values())).items():
-            ids = [item.id for item in items]
-            least, greatest = min(ids, key=_order), max(ids, key=_order)
-            call = group_calls.pending(
-                key,
-                self.options.group,
-                start=least,
-                end=greatest,
-                count=PENDING_PAGE,
-                consumer=self.options.consumer,
-            )
-            calls.append((key, call))
-        return calls
-
-    def extend_call(self, key: str, mine: models.PendingPage) -> Call[list[str]] | None:
-        """Return the call that extends the leases of the held entries in `mine`; None if there are none."""
-        ids = [item.id for item in mine.pending if (key, item.id) in self.held]
-        if not ids:
-            return None
-        return group_calls.extend(key, self.options.group, self.options.consumer, ids)
+    def extend_calls(self) -> list[Call[list[str]]]:
+        """Return the calls that extend the leases of the held entries. The server leaves those of others
+        alone."""
+        group, consumer = self.options.group, self.options.consumer
+        return [
+            group_calls.extend(key, group, consumer, [item.id for item in some])
+            for key, some in _requests(list(self.held.values()))
+        ]
 
 
 def is_group_missing(error: TailraceError) -> bool:

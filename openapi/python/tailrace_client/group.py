@@ -214,7 +214,7 @@ class Group:
         """
         if not ids:
             return []
-        return self._session.send(group_calls.extend_own(self.key, self.name, consumer, ids))
+        return self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
 
     def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100

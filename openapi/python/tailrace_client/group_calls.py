@@ -177,20 +177,11 @@ def claim(
     return Call(pending_api.xclaim._get_kwargs(key, group, body=body, shape=UNSET), _entries)
 
 
-def extend_own(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
+def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
     """Return the call that begins the idle time of the consumer's own entries again."""
     body = models.ExtendBody(consumer=consumer, ids=list(ids))
     request = pending_api.extend._get_kwargs(key, group, body=body)
     return Call(request, member("extended"), is_idempotent=True)
-
-
-def extend(key: str, group: str, consumer: str, ids: Sequence[str]) -> Call[list[str]]:
-    """Return the call of XCLAIM JUSTID for the consumer's own entries: their idle time begins again, and no
-    delivery is counted."""
-    body = models.ClaimBody(consumer=consumer, min_idle_ms=0, ids=list(ids), just_id=True)
-    return Call(
-        pending_api.xclaim._get_kwargs(key, group, body=body, shape=UNSET), member("ids"), is_idempotent=True
-    )
 
 
 def autoclaim(

@@ -1,7 +1,7 @@
 """The leases of the items that a consumer holds: extended while the program works on them.
 
-A lease is the time until other consumers may take an entry over. It is extended only while the entry is still
-pending for this consumer. This module settles nothing.
+A lease is the time until other consumers may take an entry over. The server extends it only while the entry
+is still pending for this consumer. This module settles nothing.
 """
 
 from __future__ import annotations
@@ -35,10 +35,8 @@ def extending(session: Session, state: ConsumerState[Any]) -> Iterator[None]:
 def _extend(session: Session, state: ConsumerState[Any], ended: threading.Event) -> None:
     while not ended.wait(state.options.beat_s):
         try:
-            for key, call in state.held_calls():
-                extension = state.extend_call(key, session.attempt(call))
-                if extension is not None:
-                    session.attempt(extension)
+            for call in state.extend_calls():
+                session.attempt(call)
         except TailraceError as error:
             _log.warning("leases were not extended: %s", error)
 
@@ -57,9 +55,7 @@ async def _extend_async(session: AsyncSession, state: ConsumerState[Any]) -> Non
     while state.options.beat_s is not None:
         await asyncio.sleep(state.options.beat_s)
         try:
-            for key, call in state.held_calls():
-                extension = state.extend_call(key, await session.attempt(call))
-                if extension is not None:
-                    await session.attempt(extension)
+            for call in state.extend_calls():
+                await session.attempt(call)
         except TailraceError as error:
             _log.warning("leases were not extended: %s", error)

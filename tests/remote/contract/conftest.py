@@ -32,15 +32,20 @@ def engine_url(store: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def server(engine_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A gateway in front of the engine. Each test uses keys that no other test uses."""
+def gateway(engine_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """The gateway in front of the engine. Each test uses keys that no other test uses."""
     with running_server(tmp_path_factory.mktemp("gateway"), "--store", engine_url) as process:
         yield process
 
 
 @pytest.fixture(scope="session")
-def base_url(server: ServerProcess) -> str:
-    return server.base_url
+def server(gateway: ServerProcess) -> ServerProcess:
+    return gateway
+
+
+@pytest.fixture(scope="session")
+def base_url(gateway: ServerProcess) -> str:
+    return gateway.base_url
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

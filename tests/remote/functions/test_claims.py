@@ -89,8 +89,8 @@ def test_the_oldest_delivery_is_told_for_the_timer_of_a_waiting_read(engine: Fun
     filled(engine, 3)
     make_idle(engine, 2, 90_000)
     now_ms = int(engine.command("TIME")[0]) * 1000
-    oldest = engine.run(reads.oldest_delivery(b"s", b"g"))
+    oldest = engine.run(reads.oldest_delivery(b"s", b"g")).at_ms
     assert oldest is not None
     assert now_ms - 95_000 < oldest <= now_ms - 89_000
     engine.command("XACK", "s", "g", "1-1", "1-2", "1-3")
-    assert engine.run(reads.oldest_delivery(b"s", b"g")) is None
+    assert engine.run(reads.oldest_delivery(b"s", b"g")) == reads.Oldest(None, None)

@@ -6,7 +6,15 @@ from __future__ import annotations
 from binascii import crc_hqx
 from random import Random
 
-from tailrace.app.remote.functions.names import NACKED, SLOTS, is_reserved, state_key, stream_of
+from tailrace.app.remote.functions.names import (
+    NACKED,
+    REGISTRY,
+    SLOTS,
+    is_reserved,
+    settings_key,
+    state_key,
+    stream_of,
+)
 
 
 def slot(key: bytes) -> int:
@@ -38,23 +46,30 @@ def keys() -> list[bytes]:
 
 def test_a_streams_state_is_in_the_slot_of_the_stream() -> None:
     for key in keys():
-        assert slot(state_key(key)) == slot(key), key
+        assert slot(state_key(key)) == slot(settings_key(key)) == slot(key), key
 
 
 def test_different_streams_have_different_states() -> None:
-    names = {state_key(key) for key in set(keys())}
-    assert len(names) == len(set(keys()))
+    names = {name for key in set(keys()) for name in (state_key(key), settings_key(key))}
+    assert len(names) == 2 * len(set(keys()))
 
 
 def test_a_state_names_its_stream_and_no_other_key_names_one() -> None:
     for key in keys():
-        assert stream_of(state_key(key)) == key
+        assert stream_of(state_key(key)) == stream_of(settings_key(key)) == key
         assert stream_of(key) != key
-    for other in (NACKED, b"\0tailrace:a:s", b"\0tailrace:b:{{s}}", b"\0tailrace:c:{1}a}b", b"\0tailrace:"):
+    for other in (
+        NACKED,
+        REGISTRY,
+        b"\0tailrace:a:s",
+        b"\0tailrace:b:{{s}}",
+        b"\0tailrace:c:{1}a}b",
+        b"\0tailrace:",
+    ):
         assert stream_of(other) is None, other
 
 
 def test_all_names_of_the_gateway_are_reserved() -> None:
     assert is_reserved(NACKED)
-    assert all(is_reserved(state_key(key)) for key in keys())
+    assert all(is_reserved(name) for key in keys() for name in (state_key(key), settings_key(key)))
     assert not is_reserved(b"tailrace:s")

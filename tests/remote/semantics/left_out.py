@@ -59,12 +59,12 @@ NEEDS_THE_CLOCK: Final = frozenset(
 
 PREPARED_INSIDE: Final = re.compile(
     r"INTERNAL|NOT_ACCEPTING|BODY_TOO_LARGE|POSITION_TRIMMED|xadd-LIMIT_EXCEEDED|xpending-LIMIT_EXCEEDED"
-    r"|(check_import|take_over_epoch)-(IDEMPOTENCY_MISMATCH|LAYOUT_CHANGED|STALE_EPOCH)"
+    r"|redrive-ID_EXHAUSTED|(check_import|take_over_epoch)-(IDEMPOTENCY_MISMATCH|LAYOUT_CHANGED|STALE_EPOCH)"
 )
 """Problems whose preparation changes the store of the process, or whose request no HTTP client sends."""
 
-REFUSED: Final = re.compile(r"configure_group-|redrive-|extend-")
-"""Problems of the settings of groups, which a gateway refuses with 501."""
+REFUSED: Final = re.compile(r"configure_group-INVALID_FILTER")
+"""Problems of settings of groups that a gateway refuses with 501."""
 
 DIFFERENT: Final = {
     "test_rule_64_a_failed_append_leaves_no_producer_behind": (

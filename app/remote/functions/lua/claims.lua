@@ -11,7 +11,11 @@ local EXAMINED_ROWS_MAX = 20000
 local function idle_window(stream, group, min_idle, from, size)
   local rows = redis.call('XPENDING', stream, group, 'IDLE', min_idle, from, '+', size)
   local following = #rows == size and '(' .. rows[size][1] or nil
-  for index, row in ipairs(rows) do row.place = index end
+  for index, row in ipairs(rows) do
+    row.place = index
+    -- An entry that the engine's own XNACK returned is idle since 1970.
+    if row[3] < 0 then row[3] = now_ms() end
+  end
   table.sort(rows, function(a, b)
     if a[3] ~= b[3] then return a[3] > b[3] end
     return a.place < b.place
@@ -19,8 +23,9 @@ local function idle_window(stream, group, min_idle, from, size)
   return rows, following
 end
 
--- Chooses up to `wanted` live entries within the budget, as {id, fields, idle, deliveries}.
-local function choose_idle(stream, group, min_idle, wanted, budget, begin)
+-- Chooses up to `wanted` live entries within the budget, as {id, fields, idle, deliveries}. Moves those before them
+-- that may not be delivered again; the choice ends before one that cannot be moved.
+local function choose_idle(stream, group, min_idle, wanted, budget, begin, letters)
   local chosen, from, examined = {}, '-', 0
   local size = math.max(WINDOW, wanted)
   while from and examined < EXAMINED_ROWS_MAX do
@@ -28,7 +33,9 @@ local function choose_idle(stream, group, min_idle, wanted, budget, begin)
     for _, row in ipairs(rows) do
       if #chosen == wanted then return chosen end
       local found = redis.call('XRANGE', stream, row[1], row[1])[1]
-      if found then
+      if found and dead_letters.is_exhausted(letters, row[4], found[2]) then
+        if not dead_letters.move(letters, row, found[2]) then return chosen end
+      elseif found then
         begin()
         if is_spent(budget) then return chosen end
         local entry = {row[1], found[2], row[3], count_text(row[4]), one_more(row[4])}
@@ -62,10 +69,10 @@ local function give(stream, group, consumer, entries)
   end
 end
 
-local function claim_idle(read, stream, count, begin)
+local function claim_idle(read, stream, count, begin, min_idle, letters)
   local wanted = math.min(count, read.budget.entries, CLAIMED_MAX)
   if wanted <= 0 then return {} end
-  local entries = choose_idle(stream, read.group, read.claim, wanted, read.budget, begin)
+  local entries = choose_idle(stream, read.group, min_idle, wanted, read.budget, begin, letters)
   give(stream, read.group, read.consumer, entries)
   for _, entry in ipairs(entries) do entry[5] = nil end
   return entries

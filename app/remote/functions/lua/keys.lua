@@ -50,45 +50,50 @@ local function record(keys, args)
   return {'ok'}
 end
 
+-- Moves the hash of a stream to its new name, or forgets the one that is there.
+local function rename_hash(hash, new_hash)
+  if exists(hash) then redis.call('RENAME', hash, new_hash) else redis.call('UNLINK', new_hash) end
+end
+
 local function rename(keys)
-  local stream, state, new_stream, new_state = keys[1], keys[2], keys[3], keys[4]
-  redis.call('RENAME', stream, new_stream)
-  if stream == new_stream then return {'ok'} end
-  if exists(state) then
-    redis.call('RENAME', state, new_state)
-  else
-    redis.call('UNLINK', new_state)
-  end
+  redis.call('RENAME', keys[1], keys[4])
+  if keys[1] == keys[4] then return {'ok'} end
+  rename_hash(keys[2], keys[5])
+  rename_hash(keys[3], keys[6])
   return {'ok'}
 end
 
 local function copy(keys, args)
-  local stream, state, new_stream, new_state = keys[1], keys[2], keys[3], keys[4]
+  local stream, new_stream = keys[1], keys[4]
   local words = {'COPY', stream, new_stream}
   if args[2] == '1' then words[4] = 'REPLACE' end
   if redis.call(unpack(words)) == 0 then return {'ok', 0} end
-  redis.call('UNLINK', new_state)
+  redis.call('UNLINK', keys[5], keys[6])
   local incarnation = find_incarnation(new_stream)
   if incarnation then redis.call('XGROUP', 'DESTROY', new_stream, RESERVED .. incarnation) end
-  if has_state(stream, state) then
-    redis.call('COPY', state, new_state)
-    redis.call('XGROUP', 'CREATE', new_stream, RESERVED .. args[1], GREATEST_ID)
-    redis.call('HSET', new_state, 'incarnation', args[1])
+  local is_marked = false
+  for index = 2, 3 do
+    if has_state(stream, keys[index]) then
+      redis.call('COPY', keys[index], keys[3 + index])
+      redis.call('HSET', keys[3 + index], 'incarnation', args[1])
+      is_marked = true
+    end
   end
+  if is_marked then redis.call('XGROUP', 'CREATE', new_stream, RESERVED .. args[1], GREATEST_ID) end
   return {'ok', 1}
 end
 
 local function drop(keys)
   local found = redis.call('UNLINK', keys[1])
-  redis.call('UNLINK', keys[2])
+  redis.call('UNLINK', keys[2], keys[3])
   return {'ok', found}
 end
 
--- Frees the state of a stream that another client, or the engine, has removed. Answers 1 if something was freed.
+-- Frees the hash of a stream that another client, or the engine, has removed. Answers 1 if something was freed.
 local function sweep(keys)
-  local stream, state = keys[1], keys[2]
-  if redis.call('TYPE', stream).ok ~= 'stream' then return {'ok', redis.call('UNLINK', state)} end
-  if not redis.call('HGET', state, 'incarnation') or has_state(stream, state) then return {'ok', 0} end
-  forget_state(state)
+  local stream, hash = keys[1], keys[2]
+  if redis.call('TYPE', stream).ok ~= 'stream' then return {'ok', redis.call('UNLINK', hash)} end
+  if not redis.call('HGET', hash, 'incarnation') or has_state(stream, hash) then return {'ok', 0} end
+  forget_state(hash)
   return {'ok', 1}
 end

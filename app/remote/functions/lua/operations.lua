@@ -2,10 +2,14 @@
 
 local OPERATIONS = {
   append = append, find = find, producer = producer_epochs, take_over = take_over,
-  read_group = read_group, nack = nack, claim = claim, oldest = oldest,
+  read_group = read_group, available = available, nack = nack, claim = claim, extend = extend, oldest = oldest,
   delete = delete, ack_delete = ack_delete, trim = trim,
   mark = mark_stream, state = state_of, configure = configure, record = record,
   rename = rename, copy = copy, drop = drop, sweep = sweep, walk = walk,
+  auto_claim = auto_claim, redrive = dead_letters.redrive, configure_group = group_settings.configure,
+  group_settings = group_settings.list, renew_group = group_settings.renew,
+  retire = retention.apply, configure_retention = retention.configure, retention = retention.show,
+  forget_announced = group_settings.forget_announced,
 }
 
 -- Runs the operation that the last argument names. An error of the engine is answered word for word: the engine's

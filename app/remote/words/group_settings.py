@@ -1,0 +1,96 @@
+"""The settings of groups in words: calls of the function library, because no engine has them.
+
+It owns which settings are refused, and what creates, destroys and shows a group that may have settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from tailrace.app.remote.functions import settings as calls
+from tailrace.app.remote.functions.call import Call
+from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
+from tailrace.app.remote.link.slots import slot_of
+from tailrace.app.remote.words import groups
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.plan import Plan, Result, Words, last, nothing, value, waking
+from tailrace.core.commands import ConfigureGroup, CreateGroup, DestroyGroup, InfoGroups, Redrive
+from tailrace.core.errors import ErrorCode, StreamError, engine_lacks, printable
+from tailrace.core.replies import GroupInfo
+
+
+def configure(engine: Engine, command: ConfigureGroup) -> Plan:
+    """Change settings of a group. Raises ENGINE_LACKS_FEATURE for those that need a server with its own
+    storage."""
+    refused = calls.refused_setting(command)
+    if refused is not None:
+        raise engine_lacks(f"setting `{refused}` of groups", NEEDS_OWN_STORAGE)
+    if engine.is_cluster and isinstance(command.dead_letter_stream, bytes):
+        _require_one_slot(command.key, command.dead_letter_stream)
+    return waking(engine.call(calls.configure_group(command), engine.capabilities.group_settings))
+
+
+def _require_one_slot(key: bytes, dead_letter_stream: bytes) -> None:
+    """Raise CROSSSLOT if an entry cannot be moved in one step."""
+    if slot_of(key) == slot_of(dead_letter_stream):
+        return
+    raise StreamError(
+        ErrorCode.CROSSSLOT,
+        f"CROSSSLOT dead_letter_stream '{printable(dead_letter_stream)}' is in another slot of the Cluster "
+        f"than '{printable(key)}', so an entry cannot move in one step; give both keys a common part in "
+        "braces, such as {race}:france and {race}:dead",
+    )
+
+
+def redrive(engine: Engine, command: Redrive) -> Plan:
+    """Send dead letters back to the group's stream."""
+    return waking(engine.call(calls.redrive(command), engine.capabilities.group_settings))
+
+
+def create(engine: Engine, command: CreateGroup) -> Plan:
+    """XGROUP CREATE."""
+    return _renewing(engine, command, groups.create_group(command))
+
+
+def destroy(engine: Engine, command: DestroyGroup) -> Plan:
+    """XGROUP DESTROY."""
+    return _renewing(engine, command, groups.destroy_group(command))
+
+
+def _renewing(engine: Engine, command: CreateGroup | DestroyGroup, plan: Plan) -> Plan:
+    """Return a plan that also forgets the settings of an earlier group of this name."""
+    if not plan.is_write or not engine.has_settings(command.key):
+        return plan
+    call = calls.renew_group(command, plan.commands[0])
+    words = engine.words(call, engine.capabilities.group_settings)
+    read = last(
+        lambda result: call.read(value(result)) if isinstance(command, DestroyGroup) else nothing(result)
+    )
+    return Plan([words], read, plan.key, is_write=True, wakes=plan.wakes)
+
+
+def info(engine: Engine, command: InfoGroups) -> Plan:
+    """XINFO GROUPS, with the settings of the groups if the stream may have any."""
+    plan = groups.info_groups(command, has_nack=engine.capabilities.xnack.is_native)
+    if not engine.has_settings(command.key):
+        return plan
+    call = calls.list_settings(command.key)
+    return _with_settings(plan, engine.words(call, engine.capabilities.group_settings), call)
+
+
+def _with_settings(plan: Plan, words: Words, call: Call[calls.SettingsByGroup]) -> Plan:
+    def read(results: Sequence[Result]) -> list[GroupInfo]:
+        infos: list[GroupInfo] = plan.read(results[:-1])  # type: ignore[assignment] # XINFO GROUPS
+        found = call.read(value(results[-1]))
+        return [_shown(each, found) for each in infos]
+
+    return Plan([*plan.commands, words], read, plan.key, is_atomic=True)
+
+
+def _shown(group: GroupInfo, found: calls.SettingsByGroup) -> GroupInfo:
+    if group.name not in found:
+        return group
+    settings, dead_letter_count = found[group.name]
+    return replace(group, settings=settings, dead_letter_count=dead_letter_count)
