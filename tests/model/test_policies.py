@@ -134,9 +134,7 @@ class Policies(Leases):
         """Count the entries that a read has passed and that did not become pending."""
         last = self.policies.streams[SOURCE].groups[GROUP].last
         passed = [fields for value, fields in before.items() if value <= last]
-        self.settled.update(
-            fields[1] for fields in passed if noack or not self.policies.matches(fields)
-        )
+        self.settled.update(fields[1] for fields in passed if noack or not self.policies.matches(fields))
 
     @rule(consumer=CONSUMERS, count=COUNTS, min_count=st.integers(1, 4))
     def gather(self, consumer: str, count: int | None, min_count: int) -> None:

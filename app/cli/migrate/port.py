@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias, cast
 
 from tailrace.app.cli.migrate.group_settings import Settings
+from tailrace.app.cli.migrate.retention import Rules
 from tailrace.core.stream_id import StreamId, parse_id
 
 Words: TypeAlias = Sequence[bytes]
@@ -55,7 +56,8 @@ class Abilities(NamedTuple):
 
     `unowned`: pending entries without an owner (XNACK, Redis 8.8). `settings`: settings of one stream
     (XCFGSET, Redis 8.6). `expiry`: keys that expire. `name_bytes_max`: the longest name of a key, a group or
-    a consumer; None: no limit. `group_settings`: settings of groups, which only Tailrace has.
+    a consumer; None: no limit. `group_settings`, `retention`: settings of groups and the retention of
+    streams, which only Tailrace has.
     """
 
     unowned: bool
@@ -63,6 +65,7 @@ class Abilities(NamedTuple):
     expiry: bool
     name_bytes_max: int | None
     group_settings: bool = False
+    retention: bool = False
 
 
 class Place(Protocol):
@@ -92,6 +95,14 @@ class Place(Protocol):
 
     def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
         """Replace the settings of a group. Raises `PlaceDown` or `CannotMigrate`."""
+        ...
+
+    def retention(self, key: bytes) -> Rules:
+        """Return the rules of the stream's retention. Raises `PlaceDown` or `CannotMigrate`."""
+        ...
+
+    def retain(self, key: bytes, rules: Rules) -> None:
+        """Replace the rules of the stream's retention. Raises `PlaceDown` or `CannotMigrate`."""
         ...
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:

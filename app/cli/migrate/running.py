@@ -179,10 +179,21 @@ class Migration:
 
     # --- the end -----------------------------------------------------------------------------------------
 
-    def verify(self, keys: Sequence[bytes], meter: Meter) -> Iterator[tuple[bytes, str]]:
-        """Compare the streams `keys` on both sides; yield each difference with its key."""
+    def set_retention(self) -> None:
+        """Give the streams that were copied the retention of the source. From then on the target removes
+        entries by itself, so this comes after the comparison."""
+        for key, facts in sorted(self._known.items()):
+            if facts.retention and self._target.abilities.retention:
+                self._patiently(partial(self._target.retain, key, facts.retention))
+
+    def verify(
+        self, keys: Sequence[bytes], meter: Meter, *, is_complete: bool
+    ) -> Iterator[tuple[bytes, str]]:
+        """Compare the streams `keys` on both sides; yield each difference with its key. `is_complete`: also
+        compare their retention."""
+        compare = partial(compared, self._source, self._target, is_complete=is_complete)
         for key in keys:
-            result = self._patiently(partial(compared, self._source, self._target, key, meter.add))
+            result = self._patiently(partial(compare, key, meter.add))
             meter.streams += 1
             meter.groups += result.groups
             meter.pending += result.pending

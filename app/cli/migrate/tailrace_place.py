@@ -34,8 +34,10 @@ from tailrace.app.cli.migrate.port import (
     text,
 )
 from tailrace.app.cli.migrate.redis_place import scan
+from tailrace.app.cli.migrate.retention import NO_RULES, Rules, is_refused, retention_body, rules_of
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
 from tailrace.app.cli.redis.replies import Reply as ClientReply
+from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import NAME_BYTES_MAX
 from tailrace.core.stream_id import format_id
 
@@ -60,6 +62,9 @@ class TailracePlace:
         lines = cast("bytes", info).decode().splitlines()
         facts = dict(line.split(":", 1) for line in lines if ":" in line)
         self.engine = f"Tailrace {facts.get('tailrace_version', '?')}"
+        with _errors(name):
+            limits = server.request("GET", "/v1/limits").json()
+        self.abilities = self.abilities._replace(retention=not is_refused(limits))
 
     def run(self, commands: Sequence[Words], key: bytes, *, atomic: bool = False) -> list[Reply]:
         """Run commands in one request; see `Place`."""
@@ -101,6 +106,21 @@ class TailracePlace:
                 f"the settings of the group {text(group)} of {text(key)} ({shown(settings)}) were refused; "
                 f"remove them from the source, or migrate to a server with its own storage: {error}"
             ) from None
+
+    def retention(self, key: bytes) -> Rules:
+        """Return the rules of the stream's retention; see `Place`. A stream that is gone has none."""
+        with _errors(self.name):
+            try:
+                return rules_of(self._server.request("GET", stream_path(key)).json().get("retention"))
+            except RefusedByServer as error:
+                if error.code == ErrorCode.NO_SUCH_STREAM:
+                    return NO_RULES
+                raise
+
+    def retain(self, key: bytes, rules: Rules) -> None:
+        """Replace the rules of the stream's retention; see `Place`."""
+        with _errors(self.name):
+            self._server.request("POST", stream_path(key, ":configure"), body=retention_body(rules))
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""

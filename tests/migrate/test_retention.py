@@ -1,0 +1,76 @@
+"""The retention of streams in a migration: carried between Tailrace stores, and named where it is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.migrate.places import End, migrate, migrated
+from tests.support.live_gateway import live_gateway
+from tests.support.server_process import running_server
+
+RULES = {"max_age_ms": 1, "max_length": 1, "protect_unread": True}
+ENTRIES = 3
+
+
+def retained(url: str, key: str) -> None:
+    """A stream whose entries all exceed its rules: they remain because the group has not read them."""
+    with httpx.Client(base_url=f"{url}/v1") as client:
+        client.delete(f"/streams/{key}")
+        client.put(f"/streams/{key}/groups/g", json={"after": "0", "create_stream": True})
+        entries = [{"id": f"{number}-0", "fields": {"n": str(number)}} for number in range(1, ENTRIES + 1)]
+        client.post(f"/streams/{key}/entries:batch", json={"entries": entries})
+        assert client.post(f"/streams/{key}:configure", json={"retention": RULES}).is_success
+
+
+def state_of(url: str, key: str) -> tuple[int, dict[str, Any]]:
+    stream = httpx.get(f"{url}/v1/streams/{key}").json()
+    rules = stream["retention"] or {}
+    return stream["length"], {name: rules[name] for name in RULES if name in rules}
+
+
+def test_retention_goes_from_a_server_to_a_directory_and_back_and_removes_nothing_on_its_way(
+    tailrace: End, tmp_path: Path
+) -> None:
+    key, data = "retention:round", tmp_path / "data"
+    retained(tailrace.address, key)
+    for _ in range(2):
+        printed = migrated(tailrace, data, "--keys", key, directory=tmp_path)
+        assert printed.splitlines()[-1].endswith("equal")
+    with running_server(tmp_path) as server:
+        assert state_of(server.base_url, key) == (ENTRIES, RULES)
+    httpx.delete(f"{tailrace.address}/v1/streams/{key}")
+    migrated(data, tailrace, "--keys", key, directory=tmp_path)
+    assert state_of(tailrace.address, key) == (ENTRIES, RULES)
+    httpx.post(f"{tailrace.address}/v1/streams/{key}:configure", json={"retention": {"max_length": 9}})
+    compared = migrate(data, tailrace, "--keys", key, "--verify-only", directory=tmp_path)
+    assert compared.returncode == 1
+    assert (
+        "the retention is max_age_ms 1, max_length 1, protect_unread in the source and max_length 9 in"
+        in (" ".join(compared.stderr.split()))
+    )
+
+
+LOST = "the retention max_age_ms 1, max_length 1, protect_unread: only Tailrace removes entries by itself"
+
+
+def lost_on_the_way_to(target: str, key: str, source: End, directory: Path) -> None:
+    retained(source.address, key)
+    refused = migrate(source, target, "--keys", key, directory=directory)
+    assert refused.returncode == 1
+    assert LOST in " ".join(refused.stdout.split())
+    printed = migrated(source, target, "--keys", key, "--accept-losses", directory=directory)
+    assert printed.splitlines()[-1].endswith("equal")
+
+
+def test_retention_that_redis_cannot_hold_is_named(redis_8: End, tailrace: End, tmp_path: Path) -> None:
+    lost_on_the_way_to(redis_8.address, "retention:redis", tailrace, tmp_path)
+    assert redis_8.run("XLEN", "retention:redis") == ENTRIES
+
+
+def test_retention_that_a_gateway_cannot_hold_is_named(redis_8: End, tailrace: End, tmp_path: Path) -> None:
+    with live_gateway(redis_8.address) as gateway:
+        lost_on_the_way_to(gateway.url, "retention:gateway", tailrace, tmp_path)
+    assert redis_8.run("XLEN", "retention:gateway") == ENTRIES
