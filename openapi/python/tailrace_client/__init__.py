@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tailrace_client.errors import TailraceError
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
     from tailrace_client.group import Group
+    from tailrace_client.group_settings import GroupSettings
     from tailrace_client.hooks import ConsumerHooks
     from tailrace_client.items import AsyncBatch, AsyncItem, Batch, Item
     from tailrace_client.open_telemetry import OpenTelemetryHooks, current_traceparent
@@ -59,6 +60,7 @@ __all__ = [
     "FieldsToAppend",
     "Gap",
     "Group",
+    "GroupSettings",
     "ImportResult",
     "Item",
     "LoggingHooks",
@@ -96,6 +98,7 @@ _MODULES = {
     "FieldsToAppend": "fields",
     "Gap": "tail",
     "Group": "group",
+    "GroupSettings": "group_settings",
     "ImportResult": "stream_calls",
     "Item": "items",
     "LoggingHooks": "counting_hooks",

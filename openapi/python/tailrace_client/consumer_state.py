@@ -86,17 +86,35 @@ class ConsumerState(Generic[ItemT]):
         self.held: dict[Key, ItemT] = {}
         self._positions = dict.fromkeys(options.streams, NEW)
         self._newest = dict.fromkeys(options.streams, options.after)
-        self.answer_lost()
+        self.begin_again()
 
     # --- reading -------------------------------------------------------------------------------
 
     def create_calls(self) -> list[Call[Any]]:
         """Return the calls that create the group on every stream, from the last entry that this consumer has
-        seen."""
+        seen. A new group has no settings."""
         group = self.options.group
+        self.begin_settings()
         return [
             group_calls.create(key, group, after, create_stream=True) for key, after in self._newest.items()
         ]
+
+    def begin_again(self) -> None:
+        """Begin like a new consumer."""
+        self.begin_settings()
+        self.answer_lost()
+
+    def begin_settings(self) -> None:
+        """Let the settings of the group be sent again, to every stream."""
+        self._unset = list(self.options.streams)
+
+    def settings_calls(self) -> Iterator[Call[models.Group]]:
+        """Yield the calls that set the settings of the group, until each of them has succeeded once."""
+        settings = self.options.settings
+        while settings is not None and self._unset:
+            stream = self._unset[-1]
+            yield group_calls.configure(stream, self.options.group, settings.values(stream))
+            self._unset.pop()
 
     def read_call(self, count: int, wait_ms: int) -> Call[list[Slice]]:
         """Return the next read, of at most `count` entries. It waits for entries only if the consumer has no
@@ -108,6 +126,10 @@ class ConsumerState(Generic[ItemT]):
             self._positions,
             max_count=count,
             wait_ms=None if catches_up else wait_ms,
+            min_count=None
+            if catches_up or self.options.min_count is None
+            else min(count, self.options.min_count),
+            linger_ms=None if catches_up else self.options.linger_ms,
             claim_min_idle_ms=self.options.claim_min_idle_ms,
         )
 
