@@ -125,7 +125,9 @@ class PolicyModel(LeaseModel):
         stream = self.streams[SOURCE]
         group = stream.groups[GROUP]
         may_claim = self.claim_ms is not None and any(
-            self.idle_ms(item) >= self.claim_ms for item in group.pel if stream.fields(item.id) is not None
+            self.idle_ms(item) >= self.claim_ms
+            for item in group.pel
+            if not item.is_delayed and stream.fields(item.id) is not None
         )
         unread = sum(value > group.last for value, _ in stream.entries)
         return not may_claim and unread < min_count

@@ -23,12 +23,17 @@ def text(value: Id) -> str:
 
 @dataclass
 class Pending:
-    """One pending entry; `consumer` None after a negative acknowledgment, and then `at_ms` is 0."""
+    """One pending entry; `consumer` None after a negative acknowledgment, and then `at_ms` is 0, or the time
+    before which nobody can claim the entry."""
 
     id: Id
     consumer: str | None
     at_ms: int
     count: int
+
+    @property
+    def is_delayed(self) -> bool:
+        return self.consumer is None and self.at_ms > 0
 
 
 @dataclass
