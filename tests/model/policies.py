@@ -30,7 +30,7 @@ NO_RULES: Final = RetentionRules()
 
 
 class PolicyModel(LeaseModel):
-    """`filter`: the filter of `g`. `rules`: the retention by stream. `removed`: how many entries it removed."""
+    """`filter`: of `g`. `rules`: the retention of each stream. `removed`: how many entries it removed there."""
 
     def __init__(self, now_ms: int) -> None:
         super().__init__(now_ms)
