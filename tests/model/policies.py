@@ -30,7 +30,7 @@ NO_RULES: Final = RetentionRules()
 
 
 class PolicyModel(LeaseModel):
-    """`filter`: of `g`. `rules`: the retention of each stream. `removed`: how many entries it removed there."""
+    """`filter`: of `g`. `rules`: the retention of each stream; `removed`: how many entries it removed."""
 
     def __init__(self, now_ms: int) -> None:
         super().__init__(now_ms)
@@ -42,13 +42,16 @@ class PolicyModel(LeaseModel):
     def is_open(self, value: Id) -> bool:
         """Whether the entry of `s` is unread or pending in `g`."""
         group = self.streams[SOURCE].groups[GROUP]
-        return value > group.last or group.find(value) is not None
+        return value > group.last or value in group.held or group.find(value) is not None
 
     def account(self, key: str, value: Id) -> None:
         """Note that the entry is about to be removed from the stream, unless it also exists elsewhere."""
         fields = self.streams[key].fields(value)
         if fields is not None and (key != SOURCE or self.is_open(value)):
             self.gone.add(fields[1])
+        if key == SOURCE:
+            group = self.streams[SOURCE].groups[GROUP]
+            group.held = [held for held in group.held if held != value]
 
     # --- retention -------------------------------------------------------------------------------
 
@@ -73,14 +76,14 @@ class PolicyModel(LeaseModel):
 
     def _goes(self, stream: Stream, rules: RetentionRules) -> bool:
         value, groups = stream.first, stream.groups.values()
-        if rules.protect_unread and any(group.last < value for group in groups):
+        if rules.protect_unread and not all(group.has_read(value) for group in groups):
             return False
         is_old = rules.max_age_ms is not None and value[0] < self.now_ms - rules.max_age_ms
         is_above = rules.max_length is not None and len(stream.entries) > rules.max_length
         size = sum(_size_of(fields) for _, fields in stream.entries)
         is_large = rules.max_bytes is not None and size > rules.max_bytes and len(stream.entries) > 1
         is_done = bool(groups) and all(
-            value <= group.last and not any(item.id <= value for item in group.pel) for group in groups
+            group.has_read(value) and not any(item.id <= value for item in group.pel) for group in groups
         )
         return is_old or is_above or is_large or (rules.acknowledged and is_done)
 
@@ -115,7 +118,8 @@ class PolicyModel(LeaseModel):
     def lag_ms(self, name: str) -> int | None:
         """The age of the oldest entry that the group has not read."""
         stream = self.streams[SOURCE]
-        unread = [value for value, _ in stream.entries if value > stream.groups[name].last]
+        group = stream.groups[name]
+        unread = [*group.held, *(value for value, _ in stream.entries if value > group.last)]
         return max(self.now_ms - unread[0][0], 0) if unread else None
 
     # --- reads that gather -----------------------------------------------------------------------

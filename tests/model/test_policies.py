@@ -11,6 +11,7 @@ exactly one place, or was removed by a rule or a deletion that names it; none wa
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from hypothesis import HealthCheck, settings
@@ -73,15 +74,18 @@ class Policies(Leases):
 
     # --- entries ---------------------------------------------------------------------------------
 
-    @rule(count=st.integers(1, 3), kind=st.sampled_from("ab"))
-    def append(self, count: int, kind: str = "a") -> None:
+    @rule(count=st.integers(1, 3), kind=st.sampled_from("ab"), lane=st.sampled_from((None, "x", "y")))
+    def append(self, count: int, kind: str = "a", lane: str | None = None) -> None:
         for _ in range(count):
-            self.appended += 1
-            fields = ["n", str(self.appended), "kind", kind]
+            fields = self.new_fields(kind, lane)
             before = self.all_live_ids()
             self.same(self.model.add(SOURCE, fields), "XADD", SOURCE, "*", *fields)
             before[SOURCE].append(self.policies.streams[SOURCE].last)
             self.sweep_after(before)
+
+    def new_fields(self, kind: str, lane: str | None) -> list[str]:
+        self.appended += 1
+        return ["n", str(self.appended), "kind", kind, *(() if lane is None else ("lane", lane))]
 
     @rule()
     def sweep(self) -> None:
@@ -90,12 +94,12 @@ class Policies(Leases):
     def sweep_after(self, before: dict[str, list[Id]]) -> None:
         """Remove what the rules remove: nothing that a group has not read, if that is protected. An append
         has perhaps removed a part of it. `before`: the entries before that."""
-        read_up_to = min(group.last for group in self.policies.streams[SOURCE].groups.values())
+        groups = [replace(group) for group in self.policies.streams[SOURCE].groups.values()]
         assert self.execute(c.SweepRetention()) == 0
         after = self.all_live_ids()
         removed = self.policies.sweep()
         if self.policies.rules.get(SOURCE, RetentionRules()).protect_unread:
-            assert all(value <= read_up_to for value in removed[SOURCE])
+            assert all(group.has_read(value) for group in groups for value in removed[SOURCE])
         assert {key: [value for value in ids if value not in after[key]] for key, ids in before.items()} == {
             key: removed.get(key, []) for key in before
         }
