@@ -67,6 +67,7 @@ def test_settings_are_set_again_with_the_group_and_leave_others_as_they_are(
 
 def test_settings_that_the_server_refuses_end_the_consumer(tailrace: Tailrace, stream: Stream) -> None:
     entry = stream.append({"n": "1"})
+    stream.group("g").create("0")
     consumer = Consumer(tailrace, stream.key, "g", "alice", settings=GroupSettings(filter="fields.n ="))
     with pytest.raises(TailraceError) as refused:
         next(iter(consumer))
