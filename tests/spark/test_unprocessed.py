@@ -60,7 +60,7 @@ def test_the_example_of_the_page_sets_entries_aside_and_the_command_sends_them_b
     spark: SparkSession, base_url: str, tmp_path: Path
 ) -> None:
     spark.dataSource.register(TailraceDataSource)
-    [example] = [block for block in fenced("docs/spark.md", "python") if " dead_letters(" in block]
+    [example] = [block for block in fenced("docs/spark.md", "python") if "(dead_letters(" in block]
     # The query of the page runs without end; here it ends with the entries that are there.
     example = example.replace("/checkpoints/pace", str(tmp_path / "checkpoint")).replace(".start()", "")
     named: dict[str, Any] = {"spark": spark, "url": base_url}
