@@ -24,7 +24,7 @@ def text(value: Id) -> str:
 @dataclass
 class Pending:
     """One pending entry; `consumer` None after a negative acknowledgment, and then `at_ms` is 0, or the time
-    before which nobody can claim the entry."""
+    before which no consumer can claim the entry."""
 
     id: Id
     consumer: str | None
