@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -108,8 +108,8 @@ class Policies(Leases):
         return {key: self.live_ids(key) for key in self.policies.streams}
 
     def live_ids(self, key: str) -> list[Id]:
-        ids = self.disk.engine.execute(c.Range(key.encode()), self.r.now_ms).reply.entries.ids  # type: ignore[union-attr]
-        return [(value >> 64, value & (1 << 64) - 1) for value in ids]
+        reply: Any = self.disk.engine.execute(c.Range(key.encode()), self.r.now_ms).reply
+        return [(value >> 64, value & (1 << 64) - 1) for value in reply.entries.ids]
 
     @rule(picks=PICKS)
     def delete(self, picks: list[int]) -> None:
@@ -198,7 +198,8 @@ class Policies(Leases):
 
     @invariant()
     def the_figures_are_right(self) -> None:
-        [own, other] = self.disk.engine.execute(c.InfoGroups(KEY), self.r.now_ms).reply  # type: ignore[misc]
+        groups: Any = self.disk.engine.execute(c.InfoGroups(KEY), self.r.now_ms).reply
+        [own, other] = groups
         assert (own.lag_ms, other.lag_ms) == (self.policies.lag_ms(GROUP), self.policies.lag_ms(OTHER))
         assert own.settings.filter == self.policies.filter
         for key, rules in self.policies.rules.items():

@@ -47,7 +47,7 @@ def compared(
     if source.abilities.group_settings and target.abilities.group_settings:
         found += _settings(wanted, present)
     if is_complete and source.abilities.retention and target.abilities.retention:
-        found += _retention(wanted, present)
+        found += _retention(retention.held(wanted.retention, target.abilities.retention), present.retention)
     for name in wanted.groups.keys() & present.groups.keys():
         group_pending, unequal = _pending(
             source, target, key, name, (wanted.groups[name], present.groups[name])
@@ -57,9 +57,9 @@ def compared(
     return Compared(count, len(wanted.groups), pending, found)
 
 
-def _retention(wanted: StreamFacts, present: StreamFacts) -> Iterator[str]:
-    one, other = retention.shown(wanted.retention), retention.shown(present.retention)
-    if one != other:
+def _retention(wanted: retention.Rules, present: retention.Rules) -> Iterator[str]:
+    if wanted != present:
+        one, other = retention.shown(wanted), retention.shown(present)
         yield f"the retention is {one} in the source and {other} in the target"
 
 

@@ -27,7 +27,7 @@ from tailrace.app.cli.migrate.port import (
     accepted,
 )
 from tailrace.app.cli.migrate.redis_place import scan
-from tailrace.app.cli.migrate.retention import NO_RULES, Rules, rules_of
+from tailrace.app.cli.migrate.retention import ALL_RULES, NO_RULES, Rules, rules_of
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.core.engine import Engine
@@ -47,7 +47,7 @@ class DirectoryPlace:
         expiry=False,
         name_bytes_max=NAME_BYTES_MAX,
         group_settings=True,
-        retention=True,
+        retention=frozenset(ALL_RULES),
     )
 
     def __init__(self, directory: Path, *, may_be_empty: bool = False) -> None:

@@ -39,8 +39,9 @@ def losses_of(key: bytes, facts: StreamFacts, target: Abilities) -> Iterator[str
     if facts.settings not in ({}, _DEFAULT_SETTINGS) and not target.settings:
         values = ", ".join(f"{text(name)} {value}" for name, value in sorted(facts.settings.items()))
         yield f"the settings {values}: the target has no XCFGSET"
-    if facts.retention and not target.retention:
-        yield f"the retention {retention.shown(facts.retention)}: only Tailrace removes entries by itself"
+    lost = {name: rule for name, rule in facts.retention.items() if name not in target.retention}
+    if lost:
+        yield f"the retention {retention.shown(lost)}: only Tailrace with its own storage has these rules"
     if facts.keys_remembered:
         yield (
             f"{facts.keys_remembered} idempotency keys: no command can set them, so an append that a "

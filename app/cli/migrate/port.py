@@ -56,8 +56,8 @@ class Abilities(NamedTuple):
 
     `unowned`: pending entries without an owner (XNACK, Redis 8.8). `settings`: settings of one stream
     (XCFGSET, Redis 8.6). `expiry`: keys that expire. `name_bytes_max`: the longest name of a key, a group or
-    a consumer; None: no limit. `group_settings`, `retention`: settings of groups and the retention of
-    streams, which only Tailrace has.
+    a consumer; None: no limit. `group_settings`: settings of groups, which only Tailrace has.
+    `retention`: the names of the rules of a retention that it has.
     """
 
     unowned: bool
@@ -65,7 +65,7 @@ class Abilities(NamedTuple):
     expiry: bool
     name_bytes_max: int | None
     group_settings: bool = False
-    retention: bool = False
+    retention: frozenset[str] = frozenset()
 
 
 class Place(Protocol):

@@ -14,14 +14,15 @@ Rules: TypeAlias = Mapping[str, int | bool]
 
 NO_RULES: Final[Rules] = {}
 
-_NAMES: Final = ("max_age_ms", "max_length", "max_bytes", "acknowledged", "protect_unread")
+ALL_RULES: Final = ("max_age_ms", "max_length", "max_bytes", "acknowledged", "protect_unread")
+
 _FEATURE: Final = "retention"
 _REFUSED: Final = "refused"
 
 
 def rules_of(retention: Mapping[str, Any] | None) -> Rules:
     """Return the rules in a server's description of a retention, None without one."""
-    return {name: retention[name] for name in _NAMES if retention.get(name)} if retention else NO_RULES
+    return {name: retention[name] for name in ALL_RULES if retention.get(name)} if retention else NO_RULES
 
 
 def retention_body(rules: Rules) -> dict[str, Any]:
@@ -29,9 +30,21 @@ def retention_body(rules: Rules) -> dict[str, Any]:
     return {"retention": dict(rules) or None}
 
 
-def is_refused(limits: Mapping[str, Any]) -> bool:
-    """Return whether a server with these limits refuses retention: a gateway does, whose engine lacks it."""
-    return any(each["name"].startswith(_FEATURE) and each["support"] == _REFUSED for each in limits["engine"])
+def rules_had(limits: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of the rules that a server with these limits has: all, or those that a gateway
+    emulates."""
+    if not limits["engine"]:
+        return frozenset(ALL_RULES)
+    titles = [each["name"] for each in limits["engine"] if each["support"] != _REFUSED]
+    return frozenset(
+        rule for title in titles for rule in ALL_RULES if title.startswith(_FEATURE) and f"`{rule}`" in title
+    )
+
+
+def held(rules: Rules, names: frozenset[str]) -> Rules:
+    """Return the rules with these names; none if they remove nothing."""
+    kept = {name: rule for name, rule in rules.items() if name in names}
+    return kept if kept.keys() - {"protect_unread"} else NO_RULES
 
 
 def shown(rules: Rules) -> str:

@@ -19,6 +19,7 @@ from tailrace.app.cli.migrate.facts import StreamFacts, WrongType, facts_of
 from tailrace.app.cli.migrate.losses import is_left_out, losses_of
 from tailrace.app.cli.migrate.port import CannotMigrate, Place, PlaceDown, one, text
 from tailrace.app.cli.migrate.progress import Meter
+from tailrace.app.cli.migrate.retention import held
 
 ROUND_S: Final = 1.0
 """The pause between two looks at the source while following."""
@@ -183,8 +184,9 @@ class Migration:
         """Give the streams that were copied the retention of the source. From then on the target removes
         entries by itself, so this comes after the comparison."""
         for key, facts in sorted(self._known.items()):
-            if facts.retention and self._target.abilities.retention:
-                self._patiently(partial(self._target.retain, key, facts.retention))
+            rules = held(facts.retention, self._target.abilities.retention)
+            if rules:
+                self._patiently(partial(self._target.retain, key, rules))
 
     def verify(
         self, keys: Sequence[bytes], meter: Meter, *, is_complete: bool

@@ -34,7 +34,7 @@ from tailrace.app.cli.migrate.port import (
     text,
 )
 from tailrace.app.cli.migrate.redis_place import scan
-from tailrace.app.cli.migrate.retention import NO_RULES, Rules, is_refused, retention_body, rules_of
+from tailrace.app.cli.migrate.retention import NO_RULES, Rules, retention_body, rules_had, rules_of
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
 from tailrace.app.cli.redis.replies import Reply as ClientReply
 from tailrace.core.errors import ErrorCode
@@ -64,7 +64,7 @@ class TailracePlace:
         self.engine = f"Tailrace {facts.get('tailrace_version', '?')}"
         with _errors(name):
             limits = server.request("GET", "/v1/limits").json()
-        self.abilities = self.abilities._replace(retention=not is_refused(limits))
+        self.abilities = self.abilities._replace(retention=rules_had(limits))
 
     def run(self, commands: Sequence[Words], key: bytes, *, atomic: bool = False) -> list[Reply]:
         """Run commands in one request; see `Place`."""
