@@ -6,7 +6,7 @@
 import { useAction, useLoaded } from "../hooks";
 import { Outcome } from "../messages";
 import type { Name } from "../names";
-import { failure, send } from "../server";
+import { send } from "../server";
 import { entryOf, streamPath } from "../streams";
 import { Act, Time } from "../ui";
 import { many } from "../format";
@@ -27,15 +27,12 @@ interface Page {
   readonly next: string | null;
 }
 
-/** Returns the next entries; undefined if the server schedules none, as a gateway. */
-async function scheduledOf(key: Name, signal: AbortSignal): Promise<Page | undefined> {
-  try {
-    const query = { limit: SHOWN, shape: "pairs" };
-    return await send<Page>("GET", streamPath(key, "/scheduled"), { query, signal });
-  } catch (error) {
-    if ([404, 501].includes(failure(error).status ?? 0)) return undefined;
-    throw error;
-  }
+/** Returns the next entries. It asks for them only if the stream has any: a gateway never has. */
+async function scheduledOf(key: Name, signal: AbortSignal): Promise<Page> {
+  const { scheduled } = await send<{ scheduled?: number }>("GET", streamPath(key), { signal });
+  if (!scheduled) return { scheduled: [], next: null };
+  const query = { limit: SHOWN, shape: "pairs" };
+  return send<Page>("GET", streamPath(key, "/scheduled"), { query, signal });
 }
 
 export function Scheduled({ streamKey }: { streamKey: Name }) {
