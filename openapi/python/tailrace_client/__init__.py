@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from tailrace_client.client import Tailrace
     from tailrace_client.consumer import Consumer
     from tailrace_client.consumer_options import ConsumerOptions
+    from tailrace_client.consumer_settings import GroupSettings
     from tailrace_client.counting_hooks import CountingHooks, LoggingHooks
     from tailrace_client.entries import Delivery, Entry
     from tailrace_client.entry_calls import Page
     from tailrace_client.errors import TailraceError
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
     from tailrace_client.group import Group
-    from tailrace_client.group_settings import GroupSettings
     from tailrace_client.hooks import ConsumerHooks
     from tailrace_client.items import AsyncBatch, AsyncItem, Batch, Item
     from tailrace_client.open_telemetry import OpenTelemetryHooks, current_traceparent
@@ -98,7 +98,7 @@ _MODULES = {
     "FieldsToAppend": "fields",
     "Gap": "tail",
     "Group": "group",
-    "GroupSettings": "group_settings",
+    "GroupSettings": "consumer_settings",
     "ImportResult": "stream_calls",
     "Item": "items",
     "LoggingHooks": "counting_hooks",

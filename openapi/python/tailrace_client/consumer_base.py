@@ -16,7 +16,7 @@ from tailrace_client.consumer_options import (
     claim_time,
     keys_of,
 )
-from tailrace_client.group_settings import GroupSettings
+from tailrace_client.consumer_settings import GroupSettings
 from tailrace_client.hooks import ConsumerHooks
 
 ClientT = TypeVar("ClientT")
