@@ -37,7 +37,7 @@ from tailrace.core.limits import (
 CHEAP: Final = frozenset(
     {
         *("create_stream", "head_stream", "get_producer", "take_over_epoch", "check_import"),
-        *("xlen", "xsetid", "xcfgset", "delete_entry"),
+        *("xlen", "xsetid", "xcfgset", "delete_entry", "list_scheduled", "cancel_scheduled"),
         *("xinfo_group", "xgroup_create", "xgroup_setid", "xgroup_createconsumer"),
         "configure_group",
         *("create_ticket", "show_access", "get_limits", "show_server", "slow_log", "clear_slow_log"),

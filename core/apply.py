@@ -9,26 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from tailrace.core import apply_dead_letters, apply_retention
+from tailrace.core import apply_dead_letters, apply_delay, apply_idempotency, apply_retention
 from tailrace.core.effects import (
-    AppendRemembered,
     Claimed,
     ConfigChanged,
     ConsumerCreated,
     ConsumerDeleted,
     ConsumerSeen,
     Delivered,
-    DuplicateCounted,
     Effect,
     EntriesAppended,
     EntriesRemoved,
     EntriesTrimmed,
-    EpochTakenOver,
     GroupCreated,
     GroupDestroyed,
     GroupMoved,
-    IdempotencyConfigured,
-    IdempotencyExpired,
     KeyspaceFlushed,
     Nacked,
     PendingBetweenRemoved,
@@ -103,28 +98,9 @@ def _position_set(keyspace: Keyspace, effect: StreamPositionSet) -> None:
     stream.last_id = effect.last_id
     stream.entries_added = effect.entries_added
     stream.max_deleted_id = effect.max_deleted_id
+    keyspace.agenda.note_schedule(stream)
     for group in stream.groups.values():
         group.pending.order.look_again()
-
-
-def _idempotency_configured(keyspace: Keyspace, effect: IdempotencyConfigured) -> None:
-    keyspace.streams[effect.key].idempotency.configure(effect.duration_s, effect.maxsize)
-
-
-def _append_remembered(keyspace: Keyspace, effect: AppendRemembered) -> None:
-    keyspace.remember(effect)
-
-
-def _duplicate_counted(keyspace: Keyspace, effect: DuplicateCounted) -> None:
-    keyspace.streams[effect.key].idempotency.note_duplicate(effect.producer)
-
-
-def _epoch_taken_over(keyspace: Keyspace, effect: EpochTakenOver) -> None:
-    keyspace.streams[effect.key].idempotency.epochs.take_over(effect)
-
-
-def _idempotency_expired(keyspace: Keyspace, effect: IdempotencyExpired) -> None:
-    keyspace.expire(effect)
 
 
 def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:
@@ -143,6 +119,7 @@ def _group_moved(keyspace: Keyspace, effect: GroupMoved) -> None:
 def _group_destroyed(keyspace: Keyspace, effect: GroupDestroyed) -> None:
     stream = keyspace.streams[effect.key]
     keyspace.garbage.add_group(stream.groups.pop(effect.group))
+    keyspace.agenda.due.forget((stream.serial, effect.group))
     stream.forget_references_from(ZERO_ID)
 
 
@@ -227,11 +204,6 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     KeyspaceFlushed: _flushed,
     ConfigChanged: _config_changed,
     StreamPositionSet: _position_set,
-    IdempotencyConfigured: _idempotency_configured,
-    AppendRemembered: _append_remembered,
-    DuplicateCounted: _duplicate_counted,
-    EpochTakenOver: _epoch_taken_over,
-    IdempotencyExpired: _idempotency_expired,
     GroupCreated: _group_created,
     GroupMoved: _group_moved,
     GroupDestroyed: _group_destroyed,
@@ -246,5 +218,7 @@ APPLIERS: Final[dict[type[Effect], Callable[[Keyspace, Any], None]]] = {
     PendingBetweenRemoved: _pending_between_removed,
     ReferencesTrimmed: _references_trimmed,
     **apply_dead_letters.APPLIERS,
+    **apply_delay.APPLIERS,
+    **apply_idempotency.APPLIERS,
     **apply_retention.APPLIERS,
 }

@@ -20,6 +20,7 @@ from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.units import Bunch
 from tailrace.core.scan_order import ScanOrder
@@ -135,6 +136,8 @@ def _stream(stream: Stream) -> Iterator[int]:
         _, group = stream.groups.popitem()
         yield from _group(group)
     yield from _memory(stream.idempotency)
+    if stream.schedule is not None:
+        yield from _table(stream.schedule.entries)
 
 
 def _log(log: EntryLog) -> Iterator[int]:
@@ -170,7 +173,13 @@ def _consumer(consumer: Consumer) -> Iterator[int]:
 
 def _units(pending: PendingEntriesList) -> Iterator[int]:
     """Cut the references of the units to each other and to their consumers."""
-    unit, freed = pending.order.head, 0
+    yield from _ordered(pending.order)
+    if pending.held is not None:
+        yield from _ordered(pending.held)
+
+
+def _ordered(order: DeliveryOrder) -> Iterator[int]:
+    unit, freed = order.head, 0
     while unit is not None:
         following = unit.next
         unit.prev = unit.next = unit.consumer = None
@@ -180,7 +189,7 @@ def _units(pending: PendingEntriesList) -> Iterator[int]:
             yield freed
             freed = 0
     yield freed
-    yield from _table(pending.order.last_of_time)
+    yield from _table(order.last_of_time)
 
 
 def _table(table: dict[Any, Any] | SortedDict[Any, Any]) -> Iterator[int]:

@@ -84,7 +84,7 @@ class Group:
         for consumer in self.consumers.values():
             copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
             copied.active_at_ms = consumer.active_at_ms
-        twin.pending.restore(unit.copy(self._twin_of(unit.consumer, twin)) for unit in self.pending.order)
+        twin.pending.restore(unit.copy(self._twin_of(unit.consumer, twin)) for unit in self.pending.units())
         return twin
 
     @staticmethod

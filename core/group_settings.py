@@ -24,6 +24,13 @@ class GroupSettings(Struct, frozen=True, array_like=True, gc=False):
     """A consumer that was not seen for this many milliseconds gives its entries back and is deleted."""
     max_lag_ms: int | None = None
     """The age of the oldest unread entry, in milliseconds, from which the server warns."""
+    backoff_initial_ms: int | None = None
+    """How long a nack after the first delivery delays the entry, in milliseconds. Set together with the next
+    two."""
+    backoff_factor: float | None = None
+    """By which factor the delay grows with each further delivery."""
+    backoff_max_ms: int | None = None
+    """The longest delay, in milliseconds."""
 
     @property
     def is_empty(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tailrace.core.agenda import OF_SCHEDULE, Agenda
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.keyspace import Keyspace
@@ -21,6 +22,7 @@ from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.scan_order import scan_position
 from tailrace.core.stream import Stream
+from tailrace.core.stream_id import MAX_ID, U64_MAX
 
 
 def check(keyspace: Keyspace) -> None:
@@ -33,8 +35,13 @@ def check(keyspace: Keyspace) -> None:
         try:
             check_stream(stream)
             _check_deadline(keyspace, stream)
+            _check_agenda(keyspace.agenda, stream)
         except AssertionError as error:
             raise AssertionError(f"stream {key!r}: {error}") from error
+    schedules = [each.schedule for each in keyspace.streams.values() if each.schedule is not None]
+    counts = (sum(len(each.entries) for each in schedules), sum(each.size_bytes for each in schedules))
+    agenda = keyspace.agenda
+    assert counts == (agenda.scheduled_count, agenda.scheduled_bytes), "scheduled entries are miscounted"
     assert keyspace.cache.used_bytes <= keyspace.cache.max_bytes, "the cache is over its bound"
 
 
@@ -42,6 +49,21 @@ def _check_deadline(keyspace: Keyspace, stream: Stream) -> None:
     first_ms = stream.idempotency.deadline_ms()
     deadline_ms = keyspace.deadlines.of(stream.serial)
     assert first_ms is None or (deadline_ms is not None and deadline_ms <= first_ms), "a key expires unseen"
+
+
+def _check_agenda(agenda: Agenda, stream: Stream) -> None:
+    """Check that the agenda knows of everything that becomes due in the stream, and the schedule's sizes."""
+    waiting = {name: group.pending.first_held_ms for name, group in stream.groups.items()}
+    schedule = stream.schedule
+    if schedule is not None:
+        has_ids = stream.last_id <= MAX_ID - len(schedule.entries)
+        waiting[OF_SCHEDULE] = schedule.first_ms if has_ids else None
+        assert schedule.size_bytes == sum(map(len, schedule.entries.values())), "a schedule's bytes are wrong"
+        last = max((value & U64_MAX for value in schedule.entries), default=0)
+        assert last <= schedule.last_number, "a scheduled id is above the greatest number"
+    for name, first_ms in waiting.items():
+        deadline_ms = agenda.due.of((stream.serial, name))
+        assert first_ms is None or (deadline_ms is not None and deadline_ms <= first_ms), "due unseen"
 
 
 def check_stream(stream: Stream) -> None:
@@ -114,7 +136,12 @@ def check_group(group: Group) -> None:
         _check_consumer(consumer, [value for value in sorted(owners) if owners[value] is consumer])
         filed = [pending.scattered[value] is unit for value, unit in consumer.scattered.items()]
         assert all(filed), f"consumer {name!r} has an entry under a wrong unit"
-    _check_order(pending.order, [*pending.runs.values(), *_distinct(pending.scattered.values())])
+    scattered = _distinct(pending.scattered.values())
+    held: list[Unit] = [unit for unit in scattered if unit.is_held]
+    assert held or pending.held is None or pending.held.head is None, "a unit in the list is not delayed"
+    if pending.held is not None:
+        _check_order(pending.held, held)
+    _check_order(pending.order, [*pending.runs.values(), *(each for each in scattered if not each.is_held)])
 
 
 def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
@@ -162,7 +189,7 @@ def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
     times."""
     listed = list(order)
     assert sorted(map(id, listed)) == sorted(map(id, units)), "the order lacks or repeats a unit"
-    times = [-1 if unit.consumer is None else unit.delivered_at_ms for unit in listed]
+    times = [-1 if unit.consumer is None and not unit.is_held else unit.delivered_at_ms for unit in listed]
     assert times == sorted(times), "the order of delivery is broken"
     previous: Unit | None = None
     for unit in listed:

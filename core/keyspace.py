@@ -10,10 +10,11 @@ from typing import Final
 
 from sortedcontainers import SortedDict, SortedSet
 
+from tailrace.core.agenda import Agenda
+from tailrace.core.deadlines import Deadlines
 from tailrace.core.effects import AppendRemembered, IdempotencyExpired
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
-from tailrace.core.idempotency.deadlines import Deadlines
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.limits import (
     IDMP_DURATION_S_DEFAULT,
@@ -67,7 +68,9 @@ class Keyspace:
         # The serials of the streams that have a retention.
         self.retained: SortedSet[int] = SortedSet()
         # When idempotency keys of which streams may expire. A hint that saves time, not stored.
-        self.deadlines = Deadlines()
+        self.deadlines: Deadlines[int] = Deadlines()
+        # Scheduled entries and delayed retries: what becomes due when.
+        self.agenda = Agenda()
         # The keys in the order of SCAN.
         self.scan_order = ScanOrder()
         # Serial and name of each group whose consumers expire. A group that is gone, or whose settings were
@@ -134,6 +137,7 @@ class Keyspace:
     def _take(self, key: bytes) -> Stream:
         self.scan_order.remove(key)
         stream: Stream = self.streams.pop(key)
+        self.agenda.remove(stream)
         return stream
 
     def copy(self, key: bytes, new_key: bytes) -> None:
@@ -152,6 +156,7 @@ class Keyspace:
         self.keys_by_serial = {}
         self.retained = SortedSet()
         self.deadlines = Deadlines()
+        self.agenda.clear()
         self.scan_order = ScanOrder()
         self.expiring = SortedSet()
         self.watched = SortedSet()
@@ -164,6 +169,7 @@ class Keyspace:
         if stream.retention is not None:
             self.retained.add(stream.serial)
         self.scan_order.add(key)
+        self.agenda.add(stream)
         for group in stream.groups.values():
             if group.settings is not None:
                 self.note_settings(stream, group)

@@ -14,6 +14,7 @@ from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.retention import Retention
+from tailrace.core.schedule import Schedule
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
@@ -31,6 +32,7 @@ class Stream:
         "passed_live_max",
         "referenced_below",
         "retention",
+        "schedule",
         "serial",
     )
 
@@ -57,6 +59,8 @@ class Stream:
         self.idempotency = idempotency
         # Which entries the server removes without a request; None: it removes none.
         self.retention: Retention | None = None
+        # Entries that are not visible yet; None if there are none. A copy does not have them.
+        self.schedule: Schedule | None = None
         # Hints that save time in a later trim under ACKED; neither stored nor copied. Every live entry below
         # `referenced_below` is still referenced by a group, and no block below it has more than
         # `passed_live_max` live entries.

@@ -32,6 +32,8 @@ _OWN_NEEDS: Final[Mapping[str, Need]] = {
     "split_entries": "read",
     "seek_entries": "read",
     "delete_entry": "admin",
+    "list_scheduled": "read",
+    "cancel_scheduled": "append",  # no reader has seen the entry: who may schedule may cancel
     # reads
     "tail": "read",  # `consume` with `group`
     "tail_streams": "read",  # `consume` with `group`

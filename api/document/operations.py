@@ -107,6 +107,12 @@ _DESCRIPTIONS: Final[Mapping[int, str]] = {
 }
 
 
+_LATER: Final = (
+    "With a delay: the entries are stored, and appended later. A repeated request with the same idempotency "
+    "key has `Idempotent-Replayed: true`."
+)
+
+
 def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but two
     name: str,
     summary: str,
@@ -118,6 +124,7 @@ def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but tw
     errors: Sequence[ProblemCode] = (),
     asks_store: bool = True,
     also: Mapping[int, str] | None = None,
+    later: type[BaseModel] | None = None,
     media_type: str = JSON,
     parameters: Sequence[Mapping[str, Any]] = (),
     extra: Mapping[str, Any] | None = None,
@@ -126,6 +133,7 @@ def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but tw
 
     * `reply`: the model of the response body; None if the response has no body
     * `also`: further statuses with the same body, and what they mean
+    * `later`: the model of the body of a 202, if the operation can be delayed
     * `errors`: error codes beyond those of every request and of every body
     * `asks_store`: False if the operation works while the store accepts no requests
     * `parameters`: descriptions of parameters that FastAPI does not read
@@ -145,6 +153,7 @@ def operation(  # noqa: PLR0913 - a declaration; calls name all arguments but tw
         "dependencies": [Depends(settles(media_type))],
         "responses": {
             **{code: _answer(text, reply, media_type) for code, text in answers.items()},
+            **({} if later is None else {202: _answer(_LATER, later, media_type)}),
             **problem_answers(codes),
         },
         "openapi_extra": {

@@ -21,26 +21,36 @@ from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import group_read_position_of, optional_id_of, position_of
-from tailrace.core.commands import Append, Batch, Idempotency, Read, ReadFrom, ReadGroup, ReadLimits
+from tailrace.api.wire.scheduling import is_delayed, no_idempotency, schedule_command
+from tailrace.core.commands import (
+    Append,
+    Batch,
+    Idempotency,
+    Read,
+    ReadFrom,
+    ReadGroup,
+    ReadLimits,
+    ScheduleEntries,
+)
 from tailrace.core.limits import PAGE_BYTES_MAX, READ_ENTRIES_MAX
 
 IdempotencyOf = Callable[[bool], Idempotency | None]
 """The idempotency that a request asks for; the argument says whether the server chooses all ids."""
 
 
-def no_idempotency(_chosen: bool) -> None:  # noqa: FBT001 - an `IdempotencyOf`
-    """Return None: the request has no such headers."""
-
-
 # --- appending -------------------------------------------------------------------------------------
 
 
-def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
-    """Return the command that appends one entry."""
+def xadd_command(
+    key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency
+) -> Append | ScheduleEntries:
+    """Return the command that appends one entry, or stores it until its time."""
     fragment = plain_fragment(raw)
     if fragment is not None:
         return Append(key, (fragment,), idempotency=idempotency(True))  # noqa: FBT003 - the server chooses
     body, new = decode_xadd(raw)
+    if is_delayed(body):
+        return schedule_command(key, body, new, idempotency, create=not body.nomkstream)
     return Append(
         key,
         new.fragments,
@@ -52,15 +62,19 @@ def xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempot
     )
 
 
-def batch_command(key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency) -> Append:
-    """Return the command that appends several entries."""
+def batch_command(
+    key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency
+) -> Append | ScheduleEntries:
+    """Return the command that appends several entries, or stores them until their time."""
     return decoded_batch_command(key, *decode_batch(raw), idempotency)
 
 
 def decoded_batch_command(
     key: bytes, options: BatchOptions, new: NewEntries, idempotency: IdempotencyOf
-) -> Append:
-    """Return the command that appends the entries of a decoded batch."""
+) -> Append | ScheduleEntries:
+    """Return the command that appends the entries of a decoded batch, or stores them until their time."""
+    if is_delayed(options):
+        return schedule_command(key, options, new, idempotency)
     return Append(
         key,
         new.fragments,

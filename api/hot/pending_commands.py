@@ -56,9 +56,8 @@ def ack_command(key: bytes, group: bytes, ids: Sequence[str]) -> Acknowledge:
 
 def nack_command(key: bytes, group: bytes, body: NackBody) -> NegativeAcknowledge:
     """Return the command that returns entries to the group."""
-    return NegativeAcknowledge(
-        key, group, NackMode(body.mode), ids_of(body.ids), body.retry_count, body.force
-    )
+    mode, ids = NackMode(body.mode), ids_of(body.ids)
+    return NegativeAcknowledge(key, group, mode, ids, body.retry_count, body.force, body.delay_ms)
 
 
 def claim_command(key: bytes, group: bytes, body: ClaimBody) -> Claim:

@@ -53,13 +53,16 @@ def _row(operation: HotOperation, command_of: CommandOf, answer_of: AnswerOf) ->
 
 
 def _xadd_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """Return the command, or None for a large entry, which the documented route decodes in a thread."""
-    return None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
+    """Return the command, or None for the documented route: it decodes a large entry in a thread, and has the
+    response to an append with a delay."""
+    command = None if len(body) > AT_ONCE_BYTES_MAX else commands.xadd_command(key, body, *idempotency)
+    return command if isinstance(command, Append) else None
 
 
 def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf) -> Append | None:
-    """Return the command, or None for a large batch, which the documented route decodes in slices."""
-    return None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
+    """As `_xadd_command`; the documented route decodes a large batch in slices."""
+    command = None if len(body) > AT_ONCE_BYTES_MAX else commands.batch_command(key, body, *idempotency)
+    return command if isinstance(command, Append) else None
 
 
 def _read_command(body: bytes) -> Read | None:

@@ -14,7 +14,9 @@ from tailrace.api.hot import answers, commands
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS
 from tailrace.api.hot.operations import IMPORT_ENTRIES, XADD, XADD_BATCH, HotOperation
 from tailrace.api.problems.table import HttpCode
+from tailrace.api.routes.scheduled import accepted
 from tailrace.api.schemas.appends import BatchReply, ImportCheck, XaddBatchBody, XaddBody, XaddReply
+from tailrace.api.schemas.scheduled import ScheduledBatchReply, ScheduledReply
 from tailrace.api.wire.batches import read_batch
 from tailrace.api.wire.bodies import json_body
 from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES
@@ -24,11 +26,12 @@ from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response
+from tailrace.api.wire.scheduling import scheduled_batch_json, scheduled_json
 from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
 from tailrace.api.wire.turns import off_the_loop
 from tailrace.core.commands import Append, FindAppend
 from tailrace.core.errors import ErrorCode
-from tailrace.core.replies import AppendReply
+from tailrace.core.replies import AppendReply, ScheduleReply
 
 router = APIRouter(tags=["entries"])
 
@@ -86,18 +89,23 @@ WithIds: TypeAlias = Annotated[
         body=XaddBody,
         also=_REPLAYED,
         parameters=APPEND_HEADERS,
+        later=ScheduledReply,
         errors=(*_REFUSALS, ErrorCode.NO_SUCH_STREAM, ErrorCode.PRECONDITION_FAILED),
     ),
 )
 async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     """Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
-    Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set back.
+    Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set back. With
+    `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
     """
     raw = await json_body(request)
     make = partial(commands.xadd_command, key, raw, partial(idempotency_of, request.headers, raw))
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    reply = answers.appended(await store.execute(command), key)
+    result = await store.execute(command)
+    if isinstance(result, ScheduleReply):
+        return accepted(result, scheduled_json(result))
+    reply = answers.appended(result, key)
     return _answer(XADD, reply, answers.xadd_bytes(reply))
 
 
@@ -110,19 +118,27 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
         status=XADD_BATCH.status,
         body=XaddBatchBody,
         also=_REPLAYED,
+        later=ScheduledBatchReply,
         parameters=APPEND_HEADERS,
         errors=(*_REFUSALS, ErrorCode.PRECONDITION_FAILED),
     ),
 )
 async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithIds = False) -> Response:
-    """Append several entries in order: all of them or none. O(entries)."""
+    """Append several entries in order: all of them or none. O(entries).
+
+    With `delay_ms` or `deliver_at_ms`, the server stores them, appends all of them then, and responds with
+    202.
+    """
     raw = await json_body(request)
     options, new = await read_batch(raw)
     make = partial(
         commands.decoded_batch_command, key, options, new, partial(idempotency_of, request.headers, raw)
     )
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    reply = answers.appended(await store.execute(command), key)
+    result = await store.execute(command)
+    if isinstance(result, ScheduleReply):
+        return accepted(result, scheduled_batch_json(result))
+    reply = answers.appended(result, key)
     return _answer(XADD_BATCH, reply, answers.batch_bytes(reply, with_ids=ids))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -53,13 +55,21 @@ async def configure_group(key: KeyPath, group: GroupPath, request: Request, stor
             "the body has no settings; send at least one, or null to remove it: "
             + ", ".join(f"`{name}`" for name in GroupSettingsBody.model_fields if name != "encoding"),
         )
-    settings = {name: getattr(body, name) for name in named}
+    settings: dict[str, Any] = {name: getattr(body, name) for name in named - {"backoff"}}
     if "dead_letter_stream" in named:
         settings["dead_letter_stream"] = _stream_of(body)
+    if "backoff" in named:
+        settings |= _backoff_of(body)
     if body.filter is not None:
         await compiled(body.filter)
     _, infos = await execute_together(store, ConfigureGroup(key, group, **settings), InfoGroups(key))
     return json_response(group_json(group_named(infos, key, group)))
+
+
+def _backoff_of(body: GroupSettingsBody) -> dict[str, Any]:
+    if body.backoff is None:
+        return {"backoff_initial_ms": None, "backoff_factor": None, "backoff_max_ms": None}
+    return {f"backoff_{name}": value for name, value in body.backoff.model_dump().items()}
 
 
 def _stream_of(body: GroupSettingsBody) -> bytes | None:

@@ -152,12 +152,19 @@ async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, 
         reply=NackReply,
         status=XNACK.status,
         body=NackBody,
-        errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.NOGROUP),
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NOGROUP,
+        ),
     ),
 )
 async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
-    """Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
-    n)."""
+    """Return entries to the group: they lose their owner, and the next claim takes them first.
+
+    With `delay_ms`, or by the `backoff` of the group, no claim takes them before that time. O(ids log n).
+    """
     body = await read_body(request, NackBody)
     command = pending_commands.nack_command(key, group, body)
     return Response(answers.nack_bytes(await store.execute(command)), media_type=JSON)

@@ -53,6 +53,7 @@ from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply,
 from tailrace.api.schemas.problem import Problem
 from tailrace.api.schemas.producers import ProducerState, TakeOverBody
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
+from tailrace.api.schemas.scheduled import ScheduledBatchReply, ScheduledPage, ScheduledReply
 from tailrace.api.schemas.server import ServerState
 from tailrace.api.schemas.service import Health, Limits, Readiness
 from tailrace.api.schemas.slow_log import SlowLogPage
@@ -111,6 +112,9 @@ DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     Readiness,
     RedriveBody,
     RedriveReply,
+    ScheduledBatchReply,
+    ScheduledPage,
+    ScheduledReply,
     SeekPosition,
     ServerState,
     SlowLogPage,

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from tailrace.api.schemas.base import Count, EntryId, ReferencesField, WireModel
 from tailrace.api.schemas.entries import FIELDS_EXAMPLE, Pair
+from tailrace.api.schemas.scheduled import DelayMs, DeliverAtMs
 from tailrace.core.limits import BATCH_ENTRIES_MAX, FIELDS_PER_ENTRY_MAX
 
 
@@ -107,6 +108,8 @@ class XaddBody(EntryToAppend):
         "fail with 412.",
         examples=["1692632102976-0"],
     )
+    delay_ms: DelayMs = None
+    deliver_at_ms: DeliverAtMs = None
 
 
 class XaddReply(WireModel):
@@ -146,6 +149,8 @@ class XaddBatchBody(WireModel):
         "fail with 412.",
         examples=["1692632102976-0"],
     )
+    delay_ms: DelayMs = None
+    deliver_at_ms: DeliverAtMs = None
 
 
 class ImportCheck(WireModel):

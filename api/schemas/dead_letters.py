@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
+from tailrace.api.schemas.backoff import BACKOFF_EXAMPLE, Backoff
 from tailrace.api.schemas.base import I64_MAX, EntryIds, NameEncodingField, WireModel
 from tailrace.api.schemas.groups import GROUP_EXAMPLE
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN, DEAD_LETTERS_MAX, FILTER_CHARACTERS_MAX
@@ -62,6 +63,11 @@ class GroupSettingsBody(WireModel):
         description="The server warns in its log and its metrics while the oldest entry that the group has "
         "not read is at least this old, in milliseconds.",
         examples=[60000],
+    )
+    backoff: Backoff | None = Field(
+        None,
+        description="How long a nack without `delay_ms` delays the next delivery of an entry.",
+        examples=[BACKOFF_EXAMPLE],
     )
     encoding: NameEncodingField = None
 

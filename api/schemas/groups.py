@@ -7,6 +7,7 @@ from typing import Final
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
+from tailrace.api.schemas.backoff import BACKOFF_EXAMPLE, Backoff
 from tailrace.api.schemas.base import Count, NameEncodingField, WireModel
 from tailrace.api.schemas.pending import PENDING_EXAMPLE, PendingItem
 
@@ -116,6 +117,11 @@ class Group(WireModel):
         None,
         description="The `lag_ms` from which the server warns; absent if not set.",
         examples=[60000],
+    )
+    backoff: Backoff | None = Field(
+        None,
+        description="How long a nack delays the next delivery of an entry; absent if not set.",
+        examples=[BACKOFF_EXAMPLE],
     )
     dead_letters: int | None = Field(
         None,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import (
+    I64_MAX,
     Count,
     EntryId,
     EntryIds,
@@ -41,6 +42,12 @@ class PendingItem(WireModel):
     delivered_at_ms: int = Field(
         description="The time of the last delivery, in Unix milliseconds; 0 after a nack.",
         examples=[1692632087973],
+    )
+    claimable_at_ms: int | None = Field(
+        None,
+        description="After a nack with a delay: the time before which no consumer can claim the entry, in "
+        "Unix milliseconds; else absent.",
+        examples=[1692632092973],
     )
 
 
@@ -160,6 +167,15 @@ class NackBody(WireModel):
             "addition to `consume`."
         ),
         examples=[False],
+    )
+    delay_ms: Annotated[int, Field(ge=0, le=I64_MAX)] | None = Field(
+        None,
+        description=(
+            "How long the entries wait before they can be claimed, in milliseconds, a year (`delay_ms_max`) "
+            "at most; 0: not at all. Without it, the `backoff` of the group applies, but not to the mode "
+            "`silent`."
+        ),
+        examples=[5000],
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from tailrace.api.ports import EngineFeature
 from tailrace.api.schemas.base import WireModel
 from tailrace.api.schemas.filter_limits import FilterLimits
+from tailrace.api.schemas.scheduled import DelayLimits
 from tailrace.api.server_limits import ServerLimits
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
 from tailrace.api.websocket_limits import REPLY_BYTES_MAX as SOCKET_REPLY_BYTES_MAX
@@ -69,7 +70,7 @@ def _require_all(schema: dict[str, Any]) -> None:
     schema["example"] = {name: shown["examples"][0] for name, shown in schema["properties"].items()}
 
 
-class Limits(WireModel, FilterLimits, ServerLimits):
+class Limits(WireModel, DelayLimits, FilterLimits, ServerLimits):
     """All limits of the server: those that its operator sets, and the fixed limits of one request. The length
     of a stream has no limit."""
 
@@ -223,7 +224,6 @@ class Limits(WireModel, FilterLimits, ServerLimits):
     trim_limit_max: int = _bound(
         limits.TRIM_LIMIT_MAX, "Entries that one approximate trim without `limit` removes at most."
     )
-
     engine: list[EngineSupport] = Field(
         default=[],
         description="What the engine behind the server can do, if the server runs with `--store`; otherwise "
@@ -241,9 +241,9 @@ class Limits(WireModel, FilterLimits, ServerLimits):
             "socket_reply_bytes_max": SOCKET_REPLY_BYTES_MAX,
         }
         supports = [EngineSupport(name=each.name, support=each.support, note=each.note) for each in engine]
-        fixed = cls.model_fields.keys() - ServerLimits.model_fields.keys() - of_sockets.keys() - {"engine"}
+        others = {"engine", *DelayLimits.model_fields, *ServerLimits.model_fields, *of_sockets}
         return cls(
-            **{name: getattr(limits, name.upper()) for name in fixed},
+            **{name: getattr(limits, name.upper()) for name in cls.model_fields.keys() - others},
             **of_sockets,
             engine=supports,
             **{name: getattr(server_limits, name) for name in ServerLimits.model_fields},

@@ -204,6 +204,11 @@ class StreamState(WireModel):
         description="The rules by which the server removes the oldest entries; absent without rules.",
         examples=[RETENTION_STATE_EXAMPLE],
     )
+    scheduled: int | None = Field(
+        None,
+        description="How many entries are scheduled to be appended later; absent if none are.",
+        examples=[1],
+    )
     first_entry: Entry | None = Field(
         description="The first entry; null if the stream is empty.", examples=[ENTRY_EXAMPLE]
     )

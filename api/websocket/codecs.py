@@ -16,7 +16,7 @@ import msgspec
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.websocket.request import Request
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, CloseCode, ProtocolViolation
-from tailrace.api.wire.appends import UNREADABLE, trimming_of
+from tailrace.api.wire.appends import UNREADABLE, Delay, trimming_of
 from tailrace.api.wire.bodies import mismatch
 from tailrace.api.wire.names import checked_name, name_from_body
 from tailrace.core.commands import Trim
@@ -46,6 +46,8 @@ class NewEntry(NamedTuple):
     trim: Trim | None
     nomkstream: bool
     if_last_id: str | None
+    delay_ms: int | None = None
+    deliver_at_ms: int | None = None
 
 
 class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
@@ -61,6 +63,8 @@ class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
     trim: dict[str, Any] | None = None
     nomkstream: bool = False
     if_last_id: str | None = None
+    delay_ms: Delay | None = None
+    deliver_at_ms: Delay | None = None
 
 
 class RawCommand(msgspec.Struct, forbid_unknown_fields=True):
@@ -175,6 +179,8 @@ def new_entry_of(key: bytes, fragment: bytes, request: RawAppend) -> NewEntry:
         trimming_of(request.trim),
         request.nomkstream,
         request.if_last_id,
+        request.delay_ms,
+        request.deliver_at_ms,
     )
 
 

@@ -8,12 +8,14 @@ from tailrace.api.access.security import admitted
 from tailrace.api.problems.table import CommandRefused
 from tailrace.api.websocket.codecs import NewEntry
 from tailrace.api.websocket.plan import Answers, Content, Plan, PlanContext, allowed, recorder, result_of
+from tailrace.api.wire.appends import NewEntries
 from tailrace.api.wire.parameters import optional_id_of, requested_id_of
+from tailrace.api.wire.scheduling import is_delayed, no_idempotency, schedule_command, scheduled_json
 from tailrace.core.commands import Append
 from tailrace.core.errors import StreamError, no_such_key
 from tailrace.core.grammar import Request as RedisRequest
 from tailrace.core.parser import parse_request
-from tailrace.core.replies import AppendReply
+from tailrace.core.replies import AppendReply, ScheduleReply
 from tailrace.core.stream_id import format_id
 
 
@@ -53,6 +55,10 @@ def append(context: PlanContext, raw: bytes) -> Plan:
 def plan_entry(context: PlanContext, new: NewEntry) -> Plan:
     """Return the plan of a decoded entry."""
     requested = requested_id_of(new.entry_id)
+    if is_delayed(new):
+        return _plan_later(
+            context, new, NewEntries([new.fragment], None if requested is None else [requested])
+        )
     command = Append(
         new.key,
         (new.fragment,),
@@ -63,6 +69,20 @@ def plan_entry(context: PlanContext, new: NewEntry) -> Plan:
     )
     record = allowed(context.guard, "append", command, "append")
     return Plan((command,), partial(_appended, new.key), record)
+
+
+def _plan_later(context: PlanContext, new: NewEntry, entries: NewEntries) -> Plan:
+    """Return the plan of an entry with a delay."""
+    command = schedule_command(new.key, new, entries, no_idempotency, create=not new.nomkstream)
+    record = allowed(context.guard, "append", command, "append")
+    return Plan((command,), partial(_scheduled, new.key), record)
+
+
+def _scheduled(key: bytes, answers: Answers) -> Content:
+    reply: ScheduleReply | None = result_of(answers)
+    if reply is None:
+        raise no_such_key(key)
+    return scheduled_json(reply)
 
 
 def _appended(key: bytes, answers: Answers) -> Content:

@@ -51,7 +51,7 @@ def nack(context: PlanContext, raw: bytes) -> Plan:
     request = context.codec.request(raw, NackRequest)
     key, group = _stream_and_group(request)
     ids, mode = ids_of(request.ids), NackMode(request.mode)
-    command = NegativeAcknowledge(key, group, mode, ids, request.retry_count, request.force)
+    command = NegativeAcknowledge(key, group, mode, ids, request.retry_count, request.force, request.delay_ms)
     record = allowed(context.guard, "consume", command, "nack")
     return Plan((command,), partial(_settled, context, "nacked", key, group, ids), record)
 

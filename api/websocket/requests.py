@@ -14,6 +14,7 @@ from tailrace.api.schemas.appends import EntryContent, Trimming
 from tailrace.api.schemas.base import EntryIds, Milliseconds, NameEncodingField
 from tailrace.api.schemas.entries import FIELDS_EXAMPLE
 from tailrace.api.schemas.pending import AckBody, NackBody
+from tailrace.api.schemas.scheduled import DelayMs, DeliverAtMs
 from tailrace.api.websocket.request import Name, Request
 from tailrace.api.websocket.subscription_requests import (
     ConsumeRequest,
@@ -65,6 +66,8 @@ class AppendRequest(Request, EntryContent):
     if_last_id: str | None = Field(
         None, description="Append only if this is the stream's last id.", examples=["1692632102976-0"]
     )
+    delay_ms: DelayMs = None
+    deliver_at_ms: DeliverAtMs = None
 
 
 class GroupRequest(Request):

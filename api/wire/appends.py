@@ -8,13 +8,14 @@ reads it again to describe the mistakes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 from pydantic import BaseModel, ValidationError
 
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.appends import Trimming, XaddBatchBody, XaddBody
+from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.schemas.texts import mistakes
 from tailrace.api.wire.bodies import (
     explained,
@@ -48,6 +49,10 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors that msgspec raises for bytes that it cannot decode, or that nest too deeply."""
 
 
+Delay = Annotated[int, msgspec.Meta(ge=0, le=I64_MAX)]
+"""A delay, or the time of a delivery, in milliseconds."""
+
+
 class RawEntry(msgspec.Struct, forbid_unknown_fields=True):
     """One entry to append, with its fields as raw JSON. Documented as `EntryToAppend`."""
 
@@ -63,6 +68,8 @@ class RawXadd(RawEntry, forbid_unknown_fields=True):
     trim: dict[str, Any] | None = None
     nomkstream: bool = False
     if_last_id: str | None = None
+    delay_ms: Delay | None = None
+    deliver_at_ms: Delay | None = None
 
 
 class RawBatch(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,6 +78,8 @@ class RawBatch(msgspec.Struct, forbid_unknown_fields=True):
     entries: list[RawEntry]
     trim: dict[str, Any] | None = None
     if_last_id: str | None = None
+    delay_ms: Delay | None = None
+    deliver_at_ms: Delay | None = None
 
 
 class BatchOptions(Protocol):
@@ -78,6 +87,8 @@ class BatchOptions(Protocol):
 
     trim: dict[str, Any] | None
     if_last_id: str | None
+    delay_ms: int | None
+    deliver_at_ms: int | None
 
 
 class NewEntries(NamedTuple):

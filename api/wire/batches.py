@@ -16,6 +16,7 @@ from tailrace.api.schemas.appends import EntryToAppend, XaddBatchBody
 from tailrace.api.wire.appends import (
     UNREADABLE,
     BatchOptions,
+    Delay,
     NewEntries,
     RawEntry,
     decode_batch,
@@ -37,6 +38,8 @@ class RawLargeBatch(msgspec.Struct, forbid_unknown_fields=True):
     entries: list[msgspec.Raw]
     trim: dict[str, Any] | None = None
     if_last_id: str | None = None
+    delay_ms: Delay | None = None
+    deliver_at_ms: Delay | None = None
 
 
 _decode_batch: Final = msgspec.json.Decoder(RawLargeBatch).decode

@@ -6,6 +6,7 @@ It owns the members and their order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import asdict
 
@@ -20,11 +21,14 @@ from tailrace.core.replies import (
     ExtendReply,
     GroupFullInfo,
     GroupInfo,
+    GroupSettings,
     PendingEntry,
     PendingSummaryReply,
     RedriveReply,
 )
 from tailrace.core.stream_id import format_id
+
+_BACKOFF: Final = "backoff_"
 
 
 def group_json(group: GroupInfo) -> Json:
@@ -40,13 +44,30 @@ def group_json(group: GroupInfo) -> Json:
         "lag": group.lag,
         **({} if group.lag_ms is None else {"lag_ms": group.lag_ms}),
         **_set_values(asdict(settings)),
+        **_backoff_json(settings),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
 
 
 def _set_values(settings: Json) -> Json:
-    """Return the settings that are set, without the dead-letter stream, whose name needs an encoding."""
-    return {name: value for name, value in settings.items() if isinstance(value, int | str)}
+    """Return the settings that are set, without the dead-letter stream, whose name needs an encoding, and the
+    backoff."""
+    return {
+        name: value
+        for name, value in settings.items()
+        if isinstance(value, int | str) and not name.startswith(_BACKOFF)
+    }
+
+
+def _backoff_json(settings: GroupSettings) -> Json:
+    if settings.backoff_initial_ms is None:
+        return {}
+    backoff = {
+        "initial_ms": settings.backoff_initial_ms,
+        "factor": settings.backoff_factor,
+        "max_ms": settings.backoff_max_ms,
+    }
+    return {"backoff": backoff}
 
 
 def extend_json(reply: ExtendReply) -> Json:
@@ -82,6 +103,7 @@ def pending_json(entry: PendingEntry) -> Json:
         "idle_ms": _known(entry.idle_ms),
         "deliveries": entry.deliveries,
         "delivered_at_ms": entry.delivered_at_ms,
+        **({} if entry.claimable_at_ms is None else {"claimable_at_ms": entry.claimable_at_ms}),
     }
 
 

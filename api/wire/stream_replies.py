@@ -50,6 +50,7 @@ def stream_json(key: bytes, info: StreamInfo) -> Json:
         "bytes": info.size_bytes,
         "idempotency": _idempotency_json(info),
         **_retention_json(info.retention),
+        **({"scheduled": info.scheduled_count} if info.scheduled_count else {}),
         "first_entry": first_entry_json(info.first_entry),
         "last_entry": first_entry_json(info.last_entry),
     }

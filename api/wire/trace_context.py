@@ -9,13 +9,13 @@ standard requires. An entry that already has such a field keeps it.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 from starlette.datastructures import Headers
 
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.core.commands import Append
+from tailrace.core.commands import Append, ScheduleEntries
 from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry import BadEntry, with_field
 
@@ -26,7 +26,10 @@ _WHERE: Final = "entry"
 _WELL_FORMED: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
 
 
-def traced(headers: Headers, command: Append) -> Append:
+AppendT = TypeVar("AppendT", bound=Append | ScheduleEntries)
+
+
+def traced(headers: Headers, command: AppendT) -> AppendT:
     """Return the append with the request's trace context in each entry, if the request asks for it.
 
     Raises `RequestRefused`: 400, or 413 if an entry becomes too large. O(bytes) if the request asks for it.

@@ -68,6 +68,10 @@ _COMMANDS: Final = {
         "streams.retention:retention",
         "Set, remove or show the retention of a stream; print it as JSON.",
     ),
+    "scheduled": (
+        "streams.scheduled:scheduled",
+        "List the entries that the server appends to a stream later, or cancel some.",
+    ),
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),
     "rm": ("streams.changes:rm", "Delete a stream with its groups, or some of its entries."),
     "context": (

@@ -94,16 +94,19 @@ class MetricsEndpoint:
         if census is not None:
             yield from _totals(census)
             yield from _groups(census)
-            yield from self._behind()
+            yield from self._of_store()
         yield from families(self._sources)
         yield from self._process.collect()
 
-    def _behind(self) -> Iterator[Metric]:
+    def _of_store(self) -> Iterator[Metric]:
         store = self._sources.store
         if isinstance(store, EngineStore):
             yield gauge(
                 "groups_behind", "Groups whose lag is above their max_lag_ms.", store.lag_alerts.count
             )
+            agenda = store.keyspace.agenda
+            yield gauge("scheduled_entries", "Entries to be appended later.", agenda.scheduled_count)
+            yield gauge("scheduled_bytes", "Bytes of these entries.", agenda.scheduled_bytes)
 
 
 class _One(Collector):

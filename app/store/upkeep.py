@@ -2,7 +2,8 @@
 
 It owns which parts there are: idempotency keys expire, consumers of groups with `consumer_expiry_ms` expire,
 retention removes entries, readers notice a step of the clock, and groups above their `max_lag_ms` are logged.
-Each part bounds its own work. This module never decides what a part does.
+Scheduled entries and delayed retries have a timer of their own. Each part bounds its own work. This module
+never decides what a part does.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import asyncio
 from collections.abc import Callable
 
 from tailrace.app.clock import Clock
+from tailrace.app.store.due_timer import DueTimer
 from tailrace.app.store.expiry import ConsumerExpiry
 from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.readers import WaitingReaders
 from tailrace.app.store.retention_sweep import RetentionSweep
-from tailrace.core.commands import Command, ExpireConsumers, ExpireIdempotencyKeys, SweepRetention
+from tailrace.core.commands import Command, DoDue, ExpireConsumers, ExpireIdempotencyKeys, SweepRetention
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP
 from tailrace.core.outcome import Outcome
@@ -50,6 +52,7 @@ class Upkeep:
             lambda: readers.consumers({name for _, name in keyspace().expiring}),
             clocks,
         )
+        self._due = DueTimer(self._do_due, keyspace, is_ready, clocks[0])
         self.lag_alerts = LagAlerts(keyspace)
 
     def tick(self) -> None:
@@ -59,6 +62,7 @@ class Upkeep:
             if self._keyspace().retained:
                 self._retention.begin()
             self._readers.compare_clocks()
+            self._due.tick()
         self._expiry.tick()
         self.lag_alerts.tick(self._clock())
 
@@ -67,6 +71,7 @@ class Upkeep:
         while self._is_ready() and self._expire_some_keys():
             pass
         self._expiry.look_now()
+        self._due.do_now()
         self.tick()
 
     def _expire_keys(self) -> None:
@@ -85,6 +90,12 @@ class Upkeep:
         reply = self._run(SweepRetention(start_serial)).reply
         assert isinstance(reply, int)
         return reply
+
+    def _do_due(self) -> bool:
+        """Carry out one step of what is due. Return whether more is due now."""
+        outcome = self._run(DoDue())
+        self._readers.wake(outcome.wake_ups)
+        return outcome.reply == 1
 
     def _expire_consumers(self, command: ExpireConsumers) -> ExpiryReply:
         outcome = self._run(command)

@@ -10,7 +10,7 @@ from tailrace.core.command_table.descriptor import Descriptor, Row, Syntax, sour
 from tailrace.core.grammar import append as append_grammar
 from tailrace.core.grammar import ranges as ranges_grammar
 from tailrace.core.grammar import reads as reads_grammar
-from tailrace.core.handlers import append, producers, ranges, reads
+from tailrace.core.handlers import append, producers, ranges, reads, schedule
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -78,6 +78,9 @@ ROWS: Final[tuple[Row, ...]] = (
             ),
         ),
     ),
+    Descriptor(c.ScheduleEntries, "schedule_entries", schedule.schedule_entries, "append", grows=True),
+    Descriptor(c.ListScheduled, "list_scheduled", schedule.list_scheduled, "read", is_read_only=True),
+    Descriptor(c.CancelScheduled, "cancel_scheduled", schedule.cancel_scheduled, "append"),
     Descriptor(c.FindAppend, "check_import", producers.find_append, "append", is_read_only=True),
     Descriptor(c.InfoProducer, "get_producer", producers.info_producer, "read", is_read_only=True),
     Descriptor(c.TakeOverEpoch, "take_over_epoch", producers.take_over_epoch, "append"),

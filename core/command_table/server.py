@@ -9,7 +9,7 @@ from tailrace.core.command_table.descriptor import Descriptor, Reach, Row, Synta
 from tailrace.core.grammar import config as config_grammar
 from tailrace.core.grammar import help_texts as help_texts_grammar
 from tailrace.core.grammar import server as server_grammar
-from tailrace.core.handlers import keys, retention
+from tailrace.core.handlers import due, keys, retention
 
 ROWS: Final[tuple[Row, ...]] = (
     Syntax("ping", -1, server_grammar.parse_ping, "[message]", "Answer."),
@@ -63,5 +63,6 @@ ROWS: Final[tuple[Row, ...]] = (
         "admin",
         reach=Reach.INTERNAL,
     ),
+    Descriptor(c.DoDue, "do_due", due.do_due, "admin", reach=Reach.INTERNAL),
     Descriptor(c.SweepRetention, "sweep_retention", retention.sweep_retention, "admin", reach=Reach.INTERNAL),
 )

@@ -19,6 +19,7 @@ from tailrace.core.commands.arguments import (
     Trim,
 )
 from tailrace.core.commands.dead_letters import ConfigureGroup, ExpireConsumers, ExtendLeases, Redrive
+from tailrace.core.commands.delay import CancelScheduled, DoDue, ListScheduled, ScheduleEntries
 from tailrace.core.commands.groups import (
     CreateConsumer,
     CreateGroup,
@@ -93,6 +94,7 @@ __all__ = [
     "AutoClaim",
     "AutoSeq",
     "Batch",
+    "CancelScheduled",
     "Claim",
     "ClaimOptions",
     "Command",
@@ -108,6 +110,7 @@ __all__ = [
     "DeleteEntriesByPolicy",
     "DeleteKeys",
     "DestroyGroup",
+    "DoDue",
     "ExpireConsumers",
     "ExpireIdempotencyKeys",
     "ExtendLeases",
@@ -121,6 +124,7 @@ __all__ = [
     "InfoProducer",
     "InfoStream",
     "KeyspaceSize",
+    "ListScheduled",
     "ListStreams",
     "Listing",
     "Malformed",
@@ -140,6 +144,7 @@ __all__ = [
     "RenameKey",
     "RetentionRules",
     "ScanKeys",
+    "ScheduleEntries",
     "SeekRange",
     "ServerInfo",
     "ServerTime",

@@ -33,6 +33,12 @@ class ConfigureGroup(Command, frozen=True):
     """As `GroupSettings.consumer_expiry_ms`; at least `core.limits.CONSUMER_EXPIRY_MS_MIN`."""
     max_lag_ms: int | UnsetType | None = UNSET
     """As `GroupSettings.max_lag_ms`; at least 1."""
+    backoff_initial_ms: int | UnsetType | None = UNSET
+    """As `GroupSettings.backoff_initial_ms`; at least 1."""
+    backoff_factor: float | UnsetType | None = UNSET
+    """As `GroupSettings.backoff_factor`; at least 1."""
+    backoff_max_ms: int | UnsetType | None = UNSET
+    """As `GroupSettings.backoff_max_ms`; at least `backoff_initial_ms`."""
 
 
 class Redrive(Command, frozen=True):

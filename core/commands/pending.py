@@ -57,6 +57,9 @@ class NegativeAcknowledge(Command, frozen=True):
     """The new delivery count of each entry; None: by `mode`."""
     force: bool = False
     """Make live entries of the stream pending without an owner, if they are not pending (FORCE)."""
+    delay_ms: int | None = None
+    """Nothing claims the entries before this time has passed; 0: claimable at once. None: the group's
+    backoff, or at once. Redis does not have it."""
 
 
 class ClaimOptions(Struct, frozen=True):

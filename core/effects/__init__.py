@@ -9,6 +9,13 @@ Ids are `StreamId`; in a list of ids documented as rising, each id is greater th
 """
 
 from tailrace.core.effects.dead_letters import DeadLettered, Redriven
+from tailrace.core.effects.delay import (
+    EntriesScheduled,
+    RetriesDelayed,
+    RetriesReleased,
+    ScheduledCancelled,
+    ScheduledPublished,
+)
 from tailrace.core.effects.effect import Effect
 from tailrace.core.effects.entries import (
     EntriesAppended,
@@ -66,6 +73,7 @@ __all__ = [
     "EntriesAppended",
     "EntriesRemoved",
     "EntriesRetired",
+    "EntriesScheduled",
     "EntriesTrimmed",
     "EpochTakenOver",
     "GroupConfigured",
@@ -82,6 +90,10 @@ __all__ = [
     "Redriven",
     "ReferencesTrimmed",
     "RetentionConfigured",
+    "RetriesDelayed",
+    "RetriesReleased",
+    "ScheduledCancelled",
+    "ScheduledPublished",
     "StreamCopied",
     "StreamCreated",
     "StreamDeleted",

@@ -51,6 +51,12 @@ class GroupConfigured(Effect, frozen=True):
     """As `GroupSettings.consumer_expiry_ms`."""
     max_lag_ms: int | None = None
     """As `GroupSettings.max_lag_ms`."""
+    backoff_initial_ms: int | None = None
+    """As `GroupSettings.backoff_initial_ms`."""
+    backoff_factor: float | None = None
+    """As `GroupSettings.backoff_factor`."""
+    backoff_max_ms: int | None = None
+    """As `GroupSettings.backoff_max_ms`."""
 
 
 class GroupDestroyed(Effect, frozen=True):

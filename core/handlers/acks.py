@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 
 from tailrace.core.commands import Acknowledge, NackMode, NegativeAcknowledge
 from tailrace.core.deliveries import DELIVERIES_MAX
-from tailrace.core.effects import Nacked
+from tailrace.core.effects import Nacked, RetriesDelayed
 from tailrace.core.errors import no_key_or_group
 from tailrace.core.execution import Execution, parsed
+from tailrace.core.handlers.backoff import delay_of, require_near
 from tailrace.core.handlers.dead_letters import DeadLetters, dead_letters_of
 from tailrace.core.handlers.delete import acknowledge
 from tailrace.core.handlers.groups import missing_for, require_key_and_group
@@ -36,10 +38,14 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
 
     Unowned entries come first in the order in which CLAIM takes entries (rule 54). An id named twice is
     nacked twice: the first nack is applied before the second one is judged. An entry that the group may not
-    deliver again becomes a dead letter, and counts as well. Raises NOGROUP.
+    deliver again becomes a dead letter, and counts as well. With a delay, of the command or of the group's
+    backoff, nothing claims the entries before its end. Raises NOGROUP, and INVALID_ARGUMENT for a delay that
+    is too long.
     """
     group = require_key_and_group(execution, command.key, command.group)
     stream = execution.keyspace.streams[command.key]
+    if command.delay_ms is not None:
+        require_near("delay_ms", command.delay_ms, command.delay_ms)
     ids = parsed(command.ids)
     unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
     batch: dict[StreamId, int] = {}
@@ -91,6 +97,24 @@ def _flush(
         for value in letters.move(exhausted, reason=FATAL if is_fatal else MAX_DELIVERIES):
             del batch[value]
     if batch:
-        execution.do(Nacked(command.key, command.group, list(batch), list(batch.values())))
+        _give_back(execution, command, batch)
         batch.clear()
     return count
+
+
+def _give_back(execution: Execution, command: NegativeAcknowledge, batch: dict[StreamId, int]) -> None:
+    """Take the entries of `batch` from their consumers, each group of equal delays in one effect."""
+    key, group = command.key, command.group
+    delay = delay_of(command, execution.keyspace.streams[key].groups[group].settings)
+    if delay is None:
+        execution.do(Nacked(key, group, list(batch), list(batch.values())))
+        return
+    by_delay: defaultdict[int, dict[StreamId, int]] = defaultdict(dict)
+    for value, deliveries in batch.items():
+        by_delay[delay(deliveries)][value] = deliveries
+    for delay_ms, some in by_delay.items():
+        ids, counts = list(some), list(some.values())
+        if delay_ms:
+            execution.do(RetriesDelayed(key, group, ids, counts, execution.now_ms + delay_ms))
+        else:
+            execution.do(Nacked(key, group, ids, counts))

@@ -131,8 +131,11 @@ class _NewCounts:
 
 
 def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
-    """Whether the unit may be claimed. An unowned unit is idle at any threshold (rule 47)."""
-    return unit.consumer is None or idle_since(unit.delivered_at_ms, now_ms) >= min_idle_ms
+    """Whether the unit may be claimed. An unowned unit is idle at any threshold (rule 47), unless it is
+    delayed."""
+    if unit.consumer is None:
+        return not unit.is_held
+    return idle_since(unit.delivered_at_ms, now_ms) >= min_idle_ms
 
 
 def _next_count(deliveries: int, options: ClaimOptions) -> int:

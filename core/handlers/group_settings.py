@@ -8,6 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import astuple, replace
 
 from tailrace.core.commands import ConfigureGroup
+from tailrace.core.delay_limits import BACKOFF_FACTOR_MAX, DELAY_MS_MAX
 from tailrace.core.effects import GroupConfigured
 from tailrace.core.errors import ErrorCode, StreamError, printable
 from tailrace.core.execution import Execution
@@ -21,6 +22,8 @@ _LEAST: Final = {
     "claim_min_idle_ms": 1,
     "consumer_expiry_ms": CONSUMER_EXPIRY_MS_MIN,
     "max_lag_ms": 1,
+    "backoff_initial_ms": 1,
+    "backoff_factor": 1,
 }
 """The least value of each setting that is a number."""
 
@@ -37,6 +40,7 @@ def configure_group(execution: Execution, command: ConfigureGroup) -> None:
     after = replace(before, **{name: value for name, value in values.items() if value is not UNSET})
     _require_great_enough(after)
     _require_fitting_dead_letters(after, command.key)
+    _require_fitting_backoff(after)
     if after.filter is not None:
         compile_filter(after.filter)
     if after != before:
@@ -63,6 +67,23 @@ def _require_fitting_dead_letters(settings: GroupSettings, key: bytes) -> None:
     if stream == key:
         raise invalid_setting(
             f"dead_letter_stream is '{printable(stream)}', the group's own stream; name another stream"
+        )
+
+
+def _require_fitting_backoff(settings: GroupSettings) -> None:
+    initial_ms, factor, max_ms = settings.backoff_initial_ms, settings.backoff_factor, settings.backoff_max_ms
+    if initial_ms is factor is max_ms is None:
+        return
+    if initial_ms is None or factor is None or max_ms is None:
+        raise invalid_setting("a backoff needs initial_ms, factor and max_ms; set all three")
+    if not factor <= BACKOFF_FACTOR_MAX:
+        raise invalid_setting(
+            f"the factor of the backoff is {factor}; it may be at most {BACKOFF_FACTOR_MAX}"
+        )
+    if not initial_ms <= max_ms <= DELAY_MS_MAX:
+        raise invalid_setting(
+            f"max_ms of the backoff is {max_ms}; it must be at least initial_ms, {initial_ms}, and at most "
+            f"{DELAY_MS_MAX}"
         )
 
 

@@ -35,7 +35,7 @@ _id_of: Final = itemgetter(0)
 class IdleRange:
     """The entries of `group`, or of one consumer, that `command` asks for.
 
-    An entry without an owner is idle at any threshold.
+    An entry without an owner is idle at any threshold, unless it is delayed.
     """
 
     def __init__(self, group: Group, consumer: Consumer | None, command: PendingRange, now_ms: int) -> None:
@@ -57,7 +57,7 @@ class IdleRange:
 
     def _is_idle(self, unit: Unit) -> bool:
         if unit.consumer is None:
-            return True
+            return not unit.is_held
         return idle_since(unit.delivered_at_ms, self._now_ms) >= self._command.min_idle_ms
 
     # --- in the order of delivery --------------------------------------------------------------
@@ -108,7 +108,10 @@ class IdleRange:
     def _are_idle(self, units: list[Single | Bunch]) -> list[bool]:
         """As `_is_idle`, for each of `units`."""
         latest_ms = self._now_ms - self._command.min_idle_ms
-        return [unit.consumer is None or unit.delivered_at_ms <= latest_ms for unit in units]
+        return [
+            not unit.delivered_at_ms if unit.consumer is None else unit.delivered_at_ms <= latest_ms
+            for unit in units
+        ]
 
     def _idle_among(self, ids: list[StreamId]) -> Iterator[Iterator[IdleEntry]]:
         """The idle ones of `ids`, which are all pending ids between the first and the last of them."""

@@ -85,6 +85,7 @@ def _short(execution: Execution, stream: Stream) -> StreamInfo:
         incarnation=execution.incarnation(stream),
         retention=retention_info(stream, execution.now_ms),
         size_bytes=fragment_bytes(stream.log),
+        scheduled_count=0 if stream.schedule is None else len(stream.schedule.entries),
     )
 
 

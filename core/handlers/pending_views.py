@@ -153,7 +153,8 @@ class PendingRows:
 
     def _row(self, value: StreamId, unit: Unit) -> PendingEntry:
         if unit.consumer is None:
-            return PendingEntry(value, None, UNOWNED_IDLE_MS, 0, unit.deliveries_of(value))
+            count, until_ms = unit.deliveries_of(value), unit.delivered_at_ms or None
+            return PendingEntry(value, None, UNOWNED_IDLE_MS, 0, count, until_ms)
         at_ms = unit.delivered_at_ms
         idle_ms = idle_since(at_ms, self._now_ms)
         return PendingEntry(value, unit.consumer.name, idle_ms, at_ms, unit.deliveries_of(value))

@@ -10,6 +10,7 @@ current and the last epoch (`core.idempotency.epochs`). A key of one kind never 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from tailrace.core.commands import Idempotency
 from tailrace.core.effects import AppendRemembered
@@ -18,6 +19,10 @@ from tailrace.core.idempotency.epochs import EpochKeys
 from tailrace.core.idempotency.timed_keys import Remembered, TimedKeys
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.stream_id import StreamId, id_ms
+
+SCHEDULED: Final = b"scheduled:"
+"""The beginning of the fingerprint of a request with a delay. Its ids are the time of the request, by which
+the key expires, and then the scheduled ids."""
 
 
 class IdempotencyMemory:
@@ -65,7 +70,7 @@ class IdempotencyMemory:
             found = self.epochs.find(request, request.epoch)
         if found is None:
             return None
-        if None not in (request.fingerprint, found.fingerprint) and request.fingerprint != found.fingerprint:
+        if _differ(request.fingerprint, found.fingerprint):
             raise StreamError(
                 ErrorCode.IDEMPOTENCY_MISMATCH,
                 "ERR the idempotency key was used before with another body",
@@ -121,3 +126,10 @@ class IdempotencyMemory:
         twin.keys_added, twin.duplicates = self.keys_added, self.duplicates
         twin.timed, twin.epochs = self.timed.copy(), self.epochs.copy()
         return twin
+
+
+def _differ(one: bytes | None, other: bytes | None) -> bool:
+    """Whether two fingerprints are of different bodies. None matches any body without a delay."""
+    if one is None or other is None:
+        return (one or other or b"").startswith(SCHEDULED)
+    return one != other

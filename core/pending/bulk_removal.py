@@ -110,7 +110,7 @@ class BulkRemoval(UnitTable):
         self.scattered = {value: unit for value, unit in self.scattered.items() if not first <= value <= last}
         self.scattered_ids = SortedView(self.scattered)
         emptied, owners = self._shrunk_units(first, last)
-        self.order.discard_all(emptied)
+        self._discard_all(emptied)
         gone = before - len(self.scattered)
         self.count -= gone
         owners.discard(None)
@@ -123,7 +123,7 @@ class BulkRemoval(UnitTable):
         not needed any more, and the owners of all units that lost entries."""
         emptied: list[Unit] = []
         owners: set[Consumer | None] = set()
-        for unit in self.order:
+        for unit in self.units():
             if isinstance(unit, Single):
                 if first <= unit.id <= last:
                     emptied.append(unit)

@@ -21,11 +21,15 @@ from tailrace.core.pending.sorted_view import SortedView
 from tailrace.core.pending.units import Unit
 
 UNOWNED_TIME: Final = -1
-"""The time under which the list files units without an owner: before every real time, which is 0 or more."""
+"""The time under which the list files units without an owner: before every real time, which is 0 or more.
+
+Delayed units have no owner either. They are in a list of their own, under the time at which they can be
+claimed.
+"""
 
 
 def _time_of(unit: Unit) -> int:
-    return unit.delivered_at_ms if unit.consumer is not None else UNOWNED_TIME
+    return unit.delivered_at_ms if unit.consumer is not None else unit.delivered_at_ms or UNOWNED_TIME
 
 
 class DeliveryOrder:
@@ -119,7 +123,7 @@ class DeliveryOrder:
                 after.prev = before
             if unit is self.passed:
                 self.passed = before
-            time = unit.delivered_at_ms if unit.consumer is not None else UNOWNED_TIME
+            time = _time_of(unit) if unit.consumer is None else unit.delivered_at_ms
             if last_of_time[time] is unit:
                 if before is not None and _time_of(before) == time:
                     last_of_time[time] = before

@@ -6,6 +6,7 @@ Rules that always hold:
 * Runs do not overlap (see `core.pending.pending_index`).
 * The order of delivery has all unowned entries first, in the order of their nacks. Owned entries follow, by
   time of delivery. Entries with equal times are in the order in which they got this time (rule 35).
+* A delayed entry has no owner, and is in an order of its own until it is released: no claim finds it.
 * A consumer's own index contains exactly the entries that the list says the consumer owns.
 
 Costs: a read of n entries adds one run to each index. An acknowledgment sets one byte of a run. Claiming a
@@ -116,6 +117,15 @@ class PendingEntriesList(BulkRemoval):
         pending. O(1) an id."""
         self._assign(ids, None, 0, deliveries)
 
+    def hold(self, ids: Sequence[StreamId], deliveries: Sequence[int], until_ms: int) -> None:
+        """Do as `nack`, and keep `ids` from all claims until they are released. O(1) an id, or O(log t) if
+        another time is later."""
+        self._assign(ids, None, until_ms, deliveries)
+
+    def release(self, ids: Sequence[StreamId]) -> None:
+        """End the delay of `ids`, which are delayed, in this order. O(1) an id."""
+        self.nack(ids, [self.scattered[value].deliveries_of(value) for value in ids])
+
     def _assign(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
@@ -141,12 +151,12 @@ class PendingEntriesList(BulkRemoval):
             self.remove_present((value,))
             self._add_single(Single(value, consumer, at_ms, deliveries))
             return
-        self.order.discard(unit)
+        (self.order_of(unit) if unit.consumer is None else self.order).discard(unit)
         if unit.consumer is not consumer:
             self._remove_from_owner((value,), unit.consumer)
             self._add_to_owner((value,), unit, consumer)
         unit.consumer, unit.delivered_at_ms, unit.deliveries = consumer, at_ms, deliveries
-        self.order.add(unit)
+        (self.order_of(unit) if consumer is None else self.order).add(unit)
 
     def _whole_bunch(self, ids: Sequence[StreamId]) -> Bunch | None:
         """Return the bunch whose members are `ids`, all and in this order; None if there is none. O(m) in
@@ -160,13 +170,13 @@ class PendingEntriesList(BulkRemoval):
         self, bunch: Bunch, consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         ids = list(bunch.members)
-        self.order.discard(bunch)
+        (self.order_of(bunch) if bunch.consumer is None else self.order).discard(bunch)
         if bunch.consumer is not consumer:
             self._remove_from_owner(ids, bunch.consumer)
             self._add_to_owner(ids, bunch, consumer)
         bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
         bunch.members.update(zip(ids, deliveries, strict=True))
-        self.order.add(bunch)
+        (self.order_of(bunch) if consumer is None else self.order).add(bunch)
 
     # --- all entries of a consumer -------------------------------------------------------------
 

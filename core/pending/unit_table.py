@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.delivery_order import DeliveryOrder
-from tailrace.core.pending.pending_index import PendingIndex
+from tailrace.core.pending.orders import PendingOrders
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
@@ -24,18 +23,16 @@ def drop_keys(table: dict[StreamId, Any], keys: Iterable[StreamId]) -> None:
     deque(map(table.__delitem__, keys), maxlen=0)
 
 
-class UnitTable(PendingIndex):
+class UnitTable(PendingOrders):
     """The units of a group, by id, by owner and by time of delivery. n: pending entries, m: entries of one
     call."""
 
-    __slots__ = ("_highest_id", "nacked_count", "order")
+    __slots__ = ("_highest_id", "nacked_count")
 
     def __init__(self) -> None:
         super().__init__()
         # Pending entries without an owner (XNACK); part of `count`.
         self.nacked_count = 0
-        # All units by time of delivery, unowned ones first.
-        self.order = DeliveryOrder()
         # No id above this one was ever pending, so a delivery above it needs no search. Never decreases.
         self._highest_id: StreamId = 0
 
@@ -93,7 +90,7 @@ class UnitTable(PendingIndex):
                 unit.remove(value)
             else:
                 emptied.append(unit)
-        self.order.discard_all(emptied)
+        self._discard_all(emptied)
         for consumer, values in gone.items():
             self._forget_scattered(values, consumer)
         return others
@@ -102,7 +99,7 @@ class UnitTable(PendingIndex):
         if isinstance(unit, Bunch) and len(unit.members) > 1:
             unit.remove(value)
         else:
-            self.order.discard(unit)
+            (self.order if self.held is None else self.order_of(unit)).discard(unit)
 
     def _forget_scattered(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
         """Take `ids`, which left their units, out of the counts and of their owner's index. O(m)."""
@@ -209,7 +206,7 @@ class UnitTable(PendingIndex):
         self._highest_id = max(self._highest_id, highest_id)
         self.scattered_ids.note(ids)
         self._add_to_owner(ids, unit, unit.consumer)
-        self.order.add(unit)
+        (self.order_of(unit) if unit.consumer is None else self.order).add(unit)
 
     def _add_to_owner(self, ids: Sequence[StreamId], unit: Single | Bunch, consumer: Consumer | None) -> None:
         """File all entries of `unit` under their owner, or count them as unowned. O(m)."""

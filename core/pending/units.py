@@ -40,11 +40,17 @@ class Unit:
     consumer: Consumer | None
     """The owner; None after XNACK. A run always has an owner."""
     delivered_at_ms: int
-    """Unix time of the last delivery, as XCLAIM may have set it; 0 without an owner."""
+    """Unix time of the last delivery, as XCLAIM may have set it. Without an owner: 0, or while the unit is
+    delayed, the time from which on it can be claimed."""
     prev: Unit | None
     """The unit before this one in the order of delivery. Owned by `DeliveryOrder`."""
     next: Unit | None
     """The unit after this one in the order of delivery. Owned by `DeliveryOrder`."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the unit is delayed: nothing claims it before its time. O(1)."""
+        return self.consumer is None and self.delivered_at_ms > 0
 
     @abstractmethod
     def copy(self, consumer: Consumer | None) -> Unit:

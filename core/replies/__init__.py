@@ -7,6 +7,8 @@ stored form (`core.log.entry`) until then. The package holds data only, and does
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from tailrace.core.group_settings import GroupSettings
+from tailrace.core.replies.delay import ScheduledPage, ScheduleReply
 from tailrace.core.replies.entries import NO_ENTRIES, Entries
 from tailrace.core.replies.info import (
     ConsumerFullInfo,
@@ -53,6 +55,8 @@ Reply: TypeAlias = (
     | ClaimReply
     | PendingSummaryReply
     | RedriveReply
+    | ScheduleReply
+    | ScheduledPage
     | ExtendReply
     | ExpiryReply
     | StreamInfo
@@ -80,6 +84,7 @@ __all__ = [
     "ExtendReply",
     "GroupFullInfo",
     "GroupInfo",
+    "GroupSettings",
     "KeyScan",
     "PendingEntry",
     "PendingSummaryReply",
@@ -88,6 +93,8 @@ __all__ = [
     "RedriveReply",
     "Reply",
     "RetentionInfo",
+    "ScheduleReply",
+    "ScheduledPage",
     "SeekReply",
     "ServerStats",
     "SplitReply",

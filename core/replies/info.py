@@ -69,6 +69,8 @@ class StreamInfo(Struct, frozen=True):
     size_bytes: int | None = None
     """The bytes of the entries' fragments, before compression; None if the store does not know them. Redis
     does not have them."""
+    scheduled_count: int = 0
+    """The number of scheduled entries. Redis does not have them."""
 
 
 class GroupInfo(Struct, frozen=True):

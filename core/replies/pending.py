@@ -50,6 +50,8 @@ class PendingEntry(Struct, frozen=True, gc=False):
     """Unix time of the last delivery; 0 without an owner."""
     deliveries: int
     """How often the entry was delivered."""
+    claimable_at_ms: int | None = None
+    """Unix time before which nothing claims the entry; None if it is not delayed."""
 
 
 class RedriveReply(Struct, frozen=True, gc=False):

@@ -15,7 +15,8 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.storage.encoding import StreamRows
 from tailrace.core.storage.ids import id_bytes
-from tailrace.core.storage.state import encode_head, encode_totals
+from tailrace.core.storage.state import encode_head
+from tailrace.core.storage.totals import encode_totals
 from tailrace.core.stream import Stream
 
 _PARTS_PER_STREAM: Final = 10
@@ -124,4 +125,5 @@ def _block_rows(stream: Stream) -> Iterator[BlockRow]:
 
 def _parts_to_encode(stream: Stream) -> int:
     in_groups = sum(group.pending.count for group in stream.groups.values()) if stream.groups else 0
-    return _PARTS_PER_STREAM + in_groups + stream.idempotency.key_count
+    scheduled = 0 if stream.schedule is None else len(stream.schedule.entries)
+    return _PARTS_PER_STREAM + in_groups + stream.idempotency.key_count + scheduled

@@ -50,6 +50,11 @@ KINDS: Final[tuple[type[e.Effect], ...]] = (
     e.RetentionConfigured,
     e.EntriesRetired,
     e.LeasesExtended,
+    e.EntriesScheduled,
+    e.ScheduledPublished,
+    e.ScheduledCancelled,
+    e.RetriesDelayed,
+    e.RetriesReleased,
 )
 
 Convert = Callable[[Any], Any]

@@ -38,10 +38,10 @@ from tailrace.core.storage.state import (
     decode_group,
     decode_head,
     decode_stream,
-    decode_totals,
     restore_memory,
     restore_stream,
 )
+from tailrace.core.storage.totals import decode_totals
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import format_id
 

@@ -1,4 +1,4 @@
-"""The state of a stream, of a group and of the server as bytes, for the checkpoint.
+"""The state of a stream and of a group as bytes, for the checkpoint.
 
 A stream's state has everything except its sealed blocks and its groups. It contains how many there are, so
 that recovery detects a missing row. A group's state has its pending units in order of delivery. This module
@@ -16,7 +16,6 @@ from tailrace.core.group import Group
 from tailrace.core.idempotency.epochs import Epoch
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.idempotency.timed_keys import Remembered
-from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.consumer import Consumer
@@ -25,6 +24,7 @@ from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.storage.group_settings import restore_settings, settings_row
 from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
 from tailrace.core.storage.retention_state import retention_of, retention_row
+from tailrace.core.storage.schedule_state import schedule_of, schedule_row
 from tailrace.core.stream import Stream
 
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -37,32 +37,6 @@ _RUN: Final = False
 _SINGLE: Final = True
 _BUNCH: Final = 2
 """Kinds of pending units in a group's state. The first two are booleans for data of earlier releases."""
-
-
-# --- the server ------------------------------------------------------------------------------------
-
-
-class Totals(msgspec.Struct, frozen=True):
-    """The server's part of a checkpoint."""
-
-    seq: int
-    """The number of the last journal row that the checkpoint covers."""
-    stream_count: int
-    """The number of streams in the checkpoint: recovery must find as many."""
-    last_serial: int
-    """The greatest serial ever used."""
-    config: dict[str, int]
-    """The settings of CONFIG GET."""
-
-
-def encode_totals(keyspace: Keyspace, seq: int) -> bytes:
-    """Return the totals of `keyspace` as of journal row `seq`."""
-    return _encode(Totals(seq, len(keyspace.streams), keyspace.last_serial, keyspace.config))
-
-
-def decode_totals(raw: bytes) -> Totals:
-    """Return the totals: the inverse of `encode_totals`."""
-    return _decode(raw, type=Totals)
 
 
 # --- a stream --------------------------------------------------------------------------------------
@@ -93,6 +67,8 @@ class StreamState(msgspec.Struct, frozen=True, array_like=True):
     """The idempotency keys (see `_memory_row`)."""
     retention: list[Any] | None = None
     """As `retention_row` writes it."""
+    schedule: list[Any] | None = None
+    """As `schedule_row` writes it."""
 
 
 def encode_stream(key: bytes, stream: Stream) -> bytes:
@@ -111,6 +87,7 @@ def encode_stream(key: bytes, stream: Stream) -> bytes:
             None if tail is None else _tail_row(tail),
             _memory_row(stream.idempotency),
             retention_row(stream.retention),
+            schedule_row(stream.schedule),
         )
     )
 
@@ -129,6 +106,7 @@ def restore_stream(stream: Stream, state: StreamState, sealed_blocks: list[Block
     stream.max_trimmed_id = id_of(state.max_trimmed_id)
     stream.entries_added = state.entries_added
     stream.retention = retention_of(state.retention)
+    stream.schedule = schedule_of(state.schedule)
 
 
 def _tail_row(block: Block) -> list[Any]:
@@ -209,7 +187,7 @@ def encode_group(group: Group) -> bytes:
     entries."""
     numbers = {id(consumer): number for number, consumer in enumerate(group.consumers.values())}
     consumers = [[c.name, c.seen_at_ms, c.active_at_ms] for c in group.consumers.values()]
-    units = [_unit_row(unit, numbers) for unit in group.pending.order]
+    units = [_unit_row(unit, numbers) for unit in group.pending.units()]
     position = [id_bytes(group.last_delivered_id), group.entries_read]
     return _encode([group.name, *position, consumers, group.pending.count, units, *settings_row(group)])
 

@@ -28,6 +28,7 @@ RACE = [
     {"id": "1692632094485-0", "fields": {"rider": "Norem", "speed": "28.8"}},
     {"id": "1692632102976-0", "fields": {"rider": "Prickett", "speed": "29.7"}},
 ]
+LATER = {"fields": {"rider": "Wood"}, "delay_ms": 3_600_000}
 NEW = {"create_stream", "xgroup_create", "xgroup_createconsumer"}
 """Operations whose example makes what the others find."""
 
@@ -66,6 +67,8 @@ def prepare(client: httpx.Client, operation: Operation) -> None:
         headers |= {"Producer-Id": "timing-gate-1", "Producer-Epoch": "1", "Producer-Layout": "4 partitions"}
         headers["Idempotency-Key"] = "1"
         sent(client.post(f"{KEY}/entries:import", content='{"a":"b"}', headers=headers))
+    if operation.name == "list_scheduled":
+        sent(client.post(f"{KEY}/entries", json=LATER))
     if operation.name == "redrive":
         settings = {"max_deliveries": 5, "dead_letter_stream": "race:france:dead"}
         sent(client.post(f"{KEY}/groups/judges:configure", json=settings))
@@ -83,6 +86,9 @@ def test_the_example_of_an_operation_is_answered_as_both_documents_say(
     operation = WHOLE.operations[name]
     prepare(client, operation)
     request = operation.example_request(QUERIES.get(name))
+    if name == "cancel_scheduled":
+        scheduled_id = sent(client.post(f"{KEY}/entries", json=LATER)).json()["scheduled_id"]
+        request = request._replace(path=f"{KEY}/scheduled/{scheduled_id}")
     response = sent(client.request(request.method, request.path, **request.options))
     status = str(response.status_code)
     if operation.method == "HEAD" or not response.content:

@@ -23,6 +23,7 @@ from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.compression import Unpacking, encoding_of
 from tailrace.api.wire.entry_lines import ENTRY_LINES, decode_lines
 from tailrace.api.wire.redis_words import decode_command, decode_commands, outcome_parts, result_parts
+from tailrace.api.wire.scheduling import no_idempotency
 from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
@@ -116,7 +117,7 @@ HOT: Final[tuple[Callable[[bytes], Command], ...]] = (
     lambda raw: hot.xadd_command(b"s", raw),
     lambda raw: hot.batch_command(b"s", raw),
     lambda raw: hot.import_command(b"s", raw),
-    lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), hot.no_idempotency),
+    lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), no_idempotency),
     lambda raw: hot.read_command(hot.parse_read(raw), None),
     lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
     lambda raw: pending.ack_command(b"s", b"g", pending.hot_ack_ids(raw) or ["1-1"]),

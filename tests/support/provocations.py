@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
+from tailrace.api.schemas.scheduled import SCHEDULED_ID_EXAMPLE
+from tailrace.core.delay_limits import DELAY_MS_MAX
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
@@ -240,6 +242,10 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("redrive", "INVALID_ARGUMENT"): Provocation({}),
     ("redrive", "ID_EXHAUSTED"): Provocation(prepare=bury_entry_and_exhaust_ids),
     ("redrive", "INVALID_ID"): Provocation({"start": BAD_ID}),
+    ("list_scheduled", "INVALID_ID"): Provocation(query={"after": BAD_ID}),
+    ("cancel_scheduled", "INVALID_ID"): Provocation(path=(SCHEDULED_ID_EXAMPLE, BAD_ID)),
+    ("cancel_scheduled", "NO_SUCH_ENTRY"): Provocation(),
+    ("xnack", "INVALID_ARGUMENT"): Provocation({"ids": [FIRST], "delay_ms": DELAY_MS_MAX + 1}),
     ("extend", "INVALID_ID"): Provocation({"consumer": "alice", "ids": [BAD_ID]}),
     ("xread", "INVALID_NAME"): Provocation({"streams": [{"key": "", "after": "$"}]}),
     ("xreadgroup", "INVALID_NAME"): Provocation({"group": "", "consumer": "bob", "streams": [{"key": "a"}]}),

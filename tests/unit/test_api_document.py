@@ -11,6 +11,8 @@ from tailrace.api.application import create_api
 from tailrace.api.document.openapi import TAGS
 from tailrace.api.document.response_headers import HEADERS
 from tailrace.api.problems.table import KINDS, HttpCode
+from tailrace.api.schemas.entries import FIELDS_EXAMPLE
+from tailrace.api.schemas.scheduled import SCHEDULED_EXAMPLE
 from tailrace.core.errors import ErrorCode
 from tests.support.api_client import GROUP, KEY, VERSION, ApiClient, the_document
 from tests.support.documented import example_of
@@ -22,9 +24,10 @@ HTML = "text/html"
 
 # fmt: off
 CONTRACT_OPERATIONS = {
-    "check_import", "command", "configure_group", "create_stream", "delete_entry", "delete_stream",
-    "export_entries", "extend", "get_entry",
-    "get_limits", "get_producer", "head_stream", "healthz", "import_entries", "list_streams", "pipeline",
+    "cancel_scheduled", "check_import", "command", "configure_group", "create_stream", "delete_entry",
+    "delete_stream", "export_entries", "extend", "get_entry",
+    "get_limits", "get_producer", "head_stream", "healthz", "import_entries", "list_scheduled",
+    "list_streams", "pipeline",
     "problem_page", "readyz", "redrive",
     "seek_entries", "split_entries", "take_over_epoch", "transaction",
     "xack", "xadd", "xadd_batch", "xautoclaim",
@@ -186,6 +189,9 @@ def prepared(name: str) -> ApiClient:
         begin_epoch(api)
     if name == "redrive":
         bury_entry(api)
+    if name in {"list_scheduled", "cancel_scheduled"}:
+        body = {"fields": FIELDS_EXAMPLE, "delay_ms": 60_000}
+        assert api.post("/v1/streams/race:france/entries", body).json() == SCHEDULED_EXAMPLE
     if name in BEFORE:
         assert api.delete(BEFORE[name]).is_success
     return api

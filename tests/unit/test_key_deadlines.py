@@ -9,9 +9,9 @@ import pytest
 
 from tailrace.app.store.service import EngineStore
 from tailrace.core import commands as c
+from tailrace.core.deadlines import Deadlines
 from tailrace.core.effects import IdempotencyExpired
 from tailrace.core.engine import Engine
-from tailrace.core.idempotency.deadlines import Deadlines
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP

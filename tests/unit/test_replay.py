@@ -74,6 +74,7 @@ class Program:
             (1, self.lease_command),
             (1, self.key_command),
             (1, self.retain),
+            (2, self.delay_command),
         ]
         weights = [weight for weight, _ in makers]
         return self.random.choices([make for _, make in makers], weights)[0]()
@@ -102,7 +103,10 @@ class Program:
     def nack(self) -> c.Command:
         mode = self.random.choice(list(c.NackMode))
         force = self.random.random() < 0.3
-        return c.NegativeAcknowledge(self.key(), self.group(), mode, self.ids(), force=force)
+        delay_ms = self.random.choice([None, None, 0, 50, 50, 2_000])
+        return c.NegativeAcknowledge(
+            self.key(), self.group(), mode, self.ids(), force=force, delay_ms=delay_ms
+        )
 
     def claim(self) -> c.Command:
         if self.random.random() < 0.2:
@@ -181,6 +185,25 @@ class Program:
             return c.SweepRetention()
         return c.CreateStream(self.key(), retention=self.random.choice(rules))
 
+    def delay_command(self) -> c.Command:
+        stream = self.engine.keyspace.streams.get(self.key())
+        known = () if stream is None or stream.schedule is None else tuple(stream.schedule.entries)
+        idempotency = self.random.choice([None, c.Idempotency(b"p", b"1", b"f")])
+        fragments = [FRAGMENT] * self.random.choice([1, 5])
+        return self.random.choice(
+            [
+                c.ScheduleEntries(self.key(), fragments, delay_ms=self.random.choice([0, 50, 2_000])),
+                c.ScheduleEntries(self.key(), fragments, deliver_at_ms=3_000, idempotency=idempotency),
+                c.CancelScheduled(self.key(), known[1:3]),
+                c.ListScheduled(self.key(), count=2),
+                c.ConfigureGroup(
+                    self.key(), self.group(), backoff_initial_ms=20, backoff_factor=2.0, backoff_max_ms=90
+                ),
+                c.DoDue(),
+                c.DoDue(),
+            ]
+        )
+
     def takeover(self) -> c.Command:
         key = self.key()
         stream = self.engine.keyspace.streams.get(key)
@@ -213,7 +236,7 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
         for key in keyspace.streams
     }
     orders = {
-        (key, name): [value for unit in group.pending.order for value in unit.live_ids()]
+        (key, name): [value for unit in group.pending.units() for value in unit.live_ids()]
         for key, stream in keyspace.streams.items()
         for name, group in stream.groups.items()
     }
@@ -222,7 +245,13 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
         for key, stream in keyspace.streams.items()
         for name, group in stream.groups.items()
     }
-    return infos, orders, settings, dict(keyspace.keys_by_serial), dict(keyspace.config)
+    schedules = {
+        key: (dict(stream.schedule.entries), stream.schedule.size_bytes, stream.schedule.last_number)
+        for key, stream in keyspace.streams.items()
+        if stream.schedule is not None
+    }
+    counts = (keyspace.agenda.scheduled_count, keyspace.agenda.scheduled_bytes)
+    return infos, orders, settings, schedules, counts, dict(keyspace.keys_by_serial), dict(keyspace.config)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -10,6 +10,7 @@ import os
 import sys
 from base64 import b64encode
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -17,12 +18,13 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.client.http_client import Server, stream_path
 from tailrace.app.cli.streams.listings import Key
+from tailrace.app.cli.streams.quantities import delay_ms
 from tailrace.app.cli.streams.rows import AsJson, print_json
 
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
-def append(
+def append(  # noqa: PLR0913 - one parameter an option
     key: Key,
     fields: Annotated[
         list[str],
@@ -38,12 +40,29 @@ def append(
             "--id", metavar="ID", help="The id. Default: the server chooses it.", show_default=False
         ),
     ] = None,
+    delay: Annotated[
+        int | None,
+        typer.Option(
+            parser=delay_ms, metavar="DELAY", help="Append later: after so long.", show_default=False
+        ),
+    ] = None,
+    at: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S"],
+            metavar="TIME",
+            help="Append later: at this time, such as 2030-01-31T08:00:00.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Append one entry to a stream, and print its id.
 
     The stream is created if it does not exist. A value is the rest of the
-    argument after the first =, and can have any bytes.
+    argument after the first =, and can have any bytes. With --delay or --at,
+    the server stores the entry and appends it later; the command prints the
+    scheduled id. A time without an offset is in the zone of this machine.
 
     Exit status: 0; 1 if the server refuses or does not answer; 2 for wrong
     arguments.
@@ -53,6 +72,8 @@ def append(
       tailrace append race:france rider=Castilla speed=30.2
 
       tailrace append race:france --id 1-1 rider=Norem
+
+      tailrace append race:france --delay 10m rider=Prickett
     """
     body: dict[str, Any] = {"pairs": _pairs(fields)}
     if any(_is_binary(word) for word in fields):
@@ -62,12 +83,16 @@ def append(
         }
     if entry_id is not None:
         body["id"] = entry_id
+    if delay is not None:
+        body["delay_ms"] = delay
+    if at is not None:
+        body["deliver_at_ms"] = int(at.timestamp() * 1000)
     with connected(url, token, token_file) as server:
         answer = server.request("POST", stream_path(os.fsencode(key), "/entries"), body=body).json()
         if as_json:
             print_json(answer)
         else:
-            typer.echo(answer["id"])
+            typer.echo(answer.get("id") or answer["scheduled_id"])
 
 
 def trim(  # noqa: PLR0913 - one parameter an option

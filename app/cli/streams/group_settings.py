@@ -5,13 +5,14 @@ It owns the options of the settings. The server applies the settings; see docs/p
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.streams.groups import Group, group_path
 from tailrace.app.cli.streams.listings import Key
+from tailrace.app.cli.streams.quantities import age_ms
 from tailrace.app.cli.streams.rows import print_json
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
 
@@ -61,6 +62,24 @@ def configure(  # noqa: PLR0913 - one parameter an option
             min=1, metavar="MS", help="Warn if the oldest unread entry is so old.", show_default=False
         ),
     ] = None,
+    backoff: Annotated[
+        int | None,
+        typer.Option(
+            parser=age_ms, metavar="AGE", help="How long the first nack delays an entry.", show_default=False
+        ),
+    ] = None,
+    backoff_factor: Annotated[
+        float | None,
+        typer.Option(
+            min=1, metavar="FACTOR", help="How much longer each further nack. Default: 2.", show_default=False
+        ),
+    ] = None,
+    backoff_max: Annotated[
+        int | None,
+        typer.Option(
+            parser=age_ms, metavar="AGE", help="The longest delay. Default: 1h.", show_default=False
+        ),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove all settings.")] = False,
 ) -> None:
     """Change settings of a group, and print its state as JSON.
@@ -69,7 +88,8 @@ def configure(  # noqa: PLR0913 - one parameter an option
     instead of one more delivery; both options belong together. Filter: the
     group delivers only entries that match, and others count as read. Leases:
     reads claim entries that another consumer has left, and a consumer that is
-    gone gives its entries back. Settings that you do not give stay as they are.
+    gone gives its entries back. Backoff: a nack delays the next delivery, each
+    time longer. Settings that you do not give stay as they are.
 
     Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
     wrong arguments.
@@ -82,15 +102,18 @@ def configure(  # noqa: PLR0913 - one parameter an option
 
       tailrace configure race:france judges --claim-min-idle-ms 60000
 
+      tailrace configure race:france judges --backoff 1s --backoff-max 10m
+
       tailrace configure race:france judges --remove
     """
-    settings: dict[str, int | str | None] = {
+    settings: dict[str, Any] = {
         "max_deliveries": max_deliveries,
         "dead_letter_stream": dead_letter_stream,
         "filter": filter_,
         "claim_min_idle_ms": claim_min_idle_ms,
         "consumer_expiry_ms": consumer_expiry_ms,
         "max_lag_ms": max_lag_ms,
+        "backoff": _backoff(backoff, backoff_factor, backoff_max),
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if remove == bool(given):
@@ -98,3 +121,12 @@ def configure(  # noqa: PLR0913 - one parameter an option
     with connected(url, token, token_file) as server:
         body = settings if remove else given
         print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())
+
+
+def _backoff(initial_ms: int | None, factor: float | None, max_ms: int | None) -> dict[str, Any] | None:
+    if initial_ms is None:
+        if factor is not None or max_ms is not None:
+            raise typer.BadParameter("--backoff-factor and --backoff-max need --backoff")
+        return None
+    given = {"factor": factor, "max_ms": max_ms}
+    return {"initial_ms": initial_ms, **{name: value for name, value in given.items() if value is not None}}

@@ -12,6 +12,7 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.streams.groups import Group, group_path
 from tailrace.app.cli.streams.listings import Key
+from tailrace.app.cli.streams.quantities import delay_ms
 from tailrace.app.cli.streams.rows import AsJson, print_json
 
 Ids: TypeAlias = Annotated[
@@ -49,7 +50,7 @@ def ack(
     )
 
 
-def nack(
+def nack(  # noqa: PLR0913 - one parameter an option
     key: Key,
     group: Group,
     ids: Ids,
@@ -61,9 +62,18 @@ def nack(
         Literal["silent", "fail", "fatal"],
         typer.Option(help="`silent`: the delivery does not count; `fail`: it counts; `fatal`: set it aside."),
     ] = "fail",
+    delay: Annotated[
+        int | None,
+        typer.Option(
+            parser=delay_ms, metavar="DELAY", help="No claim takes them before so long.", show_default=False
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Return pending entries to the group: the next claim takes them first.
+
+    With --delay, or by the backoff of the group, no claim takes them before
+    that time.
 
     Exit status: 0 if all of them were pending; 1 if not, or if the server
     refuses; 2 for wrong arguments.
@@ -72,7 +82,9 @@ def nack(
 
       tailrace nack race:france judges 1692632086370-0
     """
-    body = {"ids": ids, "mode": mode}
+    body: dict[str, Any] = {"ids": ids, "mode": mode}
+    if delay is not None:
+        body["delay_ms"] = delay
     _change_pending(
         (url, token, token_file), group_path(key, group, ":nack"), body, "nacked", as_json=as_json
     )

@@ -1,40 +1,20 @@
 """`tailrace retention`: the rules by which the server removes the oldest entries of a stream.
 
-It owns the options, and the units of ages and sizes. The server removes the entries; see docs/policies.md.
+It owns the options. The server removes the entries; see docs/policies.md.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.client.http_client import stream_path
 from tailrace.app.cli.streams.listings import Key
+from tailrace.app.cli.streams.quantities import age_ms, size_bytes
 from tailrace.app.cli.streams.rows import print_json
-from tailrace.core.limits import KIB, MIB
-
-_AGE_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_SIZE_UNITS: Final = {"": 1, "KB": 1_000, "MB": 10**6, "GB": 10**9, "KiB": KIB, "MiB": MIB, "GiB": 1 << 30}
-_QUANTITY: Final = re.compile(r"(\d+) ?([A-Za-z]*)")
-
-
-def _age_ms(value: str) -> int:
-    return _quantity(value, _AGE_UNITS_MS, "an age such as 30m, 12h or 7d")
-
-
-def _bytes(value: str) -> int:
-    return _quantity(value, _SIZE_UNITS, "a size such as 500MB or 2GiB")
-
-
-def _quantity(value: str, units: dict[str, int], wanted: str) -> int:
-    found = _QUANTITY.fullmatch(value)
-    if found is None or found[2] not in units or not int(found[1]):
-        raise typer.BadParameter(f"{value!r} is not {wanted}; units: {', '.join(filter(None, units))}")
-    return int(found[1]) * units[found[2]]
 
 
 def retention(  # noqa: PLR0913 - one parameter an option
@@ -45,7 +25,7 @@ def retention(  # noqa: PLR0913 - one parameter an option
     token_file: TokenFile = None,
     max_age: Annotated[
         int | None,
-        typer.Option(parser=_age_ms, metavar="AGE", help="Keep entries for so long.", show_default=False),
+        typer.Option(parser=age_ms, metavar="AGE", help="Keep entries for so long.", show_default=False),
     ] = None,
     max_length: Annotated[
         int | None,
@@ -54,7 +34,7 @@ def retention(  # noqa: PLR0913 - one parameter an option
     max_bytes: Annotated[
         int | None,
         typer.Option(
-            parser=_bytes, metavar="SIZE", help="Keep so many bytes of entries.", show_default=False
+            parser=size_bytes, metavar="SIZE", help="Keep so many bytes of entries.", show_default=False
         ),
     ] = None,
     acknowledged: Annotated[

@@ -28,6 +28,10 @@ MEANINGS: Final = {
     "dead_letters": "Entries moved to dead-letter streams.",
     "redriven": "Dead letters sent back to their streams.",
     "leases_extended": "Entries whose idle time their consumer began again.",
+    "entries_scheduled": "Entries stored to be appended later.",
+    "scheduled_published": "Scheduled entries appended when their time came.",
+    "scheduled_cancelled": "Scheduled entries cancelled before their time.",
+    "retries_delayed": "Entries released by negative acknowledgment that can be claimed later.",
     "consumers_expired": "Consumers deleted because they were not seen for too long.",
 }
 """The help text of each counter; the names are attributes of `StreamCounters`."""
@@ -58,6 +62,10 @@ class StreamCounters:
     dead_letters: int
     redriven: int
     leases_extended: int
+    entries_scheduled: int
+    scheduled_published: int
+    scheduled_cancelled: int
+    retries_delayed: int
     consumers_expired: int
 
     def __init__(self) -> None:
@@ -113,6 +121,24 @@ def _redriven(counters: StreamCounters, effect: e.Redriven) -> None:
     counters.entries_deleted += len(effect.ids)
 
 
+def _scheduled(counters: StreamCounters, effect: e.EntriesScheduled) -> None:
+    counters.entries_scheduled += len(effect.scheduled_ids)
+
+
+def _published(counters: StreamCounters, effect: e.ScheduledPublished) -> None:
+    counters.scheduled_published += len(effect.ids)
+    counters.entries_appended += len(effect.ids)
+
+
+def _cancelled(counters: StreamCounters, effect: e.ScheduledCancelled) -> None:
+    counters.scheduled_cancelled += len(effect.scheduled_ids)
+
+
+def _retries_delayed(counters: StreamCounters, effect: e.RetriesDelayed) -> None:
+    counters.nacks += len(effect.ids)
+    counters.retries_delayed += len(effect.ids)
+
+
 def _leases_extended(counters: StreamCounters, effect: e.LeasesExtended) -> None:
     counters.leases_extended += len(effect.ids)
 
@@ -127,6 +153,10 @@ _OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] =
     e.DeadLettered: _dead_lettered,
     e.Redriven: _redriven,
     e.LeasesExtended: _leases_extended,
+    e.EntriesScheduled: _scheduled,
+    e.ScheduledPublished: _published,
+    e.ScheduledCancelled: _cancelled,
+    e.RetriesDelayed: _retries_delayed,
 }
 
 

@@ -71,6 +71,8 @@ class Capabilities(Struct, frozen=True):
     """Settings of groups, such as dead letters."""
     retention: Feature
     """The retention of streams."""
+    delay: Feature
+    """Appends and nacks with a delay."""
     filters: Feature
     """Filters of reads that are not of a group."""
 
@@ -96,6 +98,9 @@ GROUP_SETTINGS: Final = Feature(
 )
 
 RETENTION: Final = Feature("retention of streams", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}")
+DELAY: Final = Feature(
+    "appends and nacks with a delay, scheduled entries", Support.REFUSED, f"needs {NEEDS_OWN_STORAGE}"
+)
 FILTERS: Final = Feature(
     "filters of ranges, exports, tails and subscriptions",
     Support.EMULATED,

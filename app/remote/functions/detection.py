@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.app.remote.functions.capabilities import (
+    DELAY,
     FILTERS,
     GROUP_SETTINGS,
     RETENTION,
@@ -110,6 +111,7 @@ class _Asking:
             empty_reads=await self._empty_reads(how),
             group_settings=GROUP_SETTINGS,
             retention=RETENTION,
+            delay=DELAY,
             filters=FILTERS,
         )
 

@@ -80,6 +80,8 @@ def _acknowledge_and_delete(engine: Engine, command: c.AcknowledgeAndDelete) -> 
 
 
 def _nack(engine: Engine, command: c.NegativeAcknowledge) -> Plan:
+    if command.delay_ms:
+        raise engine_lacks("nacks with a delay", NEEDS_OWN_STORAGE)
     known = engine.capabilities
     if known.xnack.is_native or isinstance(command.ids, c.Malformed):
         return pending.negative_acknowledge(command)
@@ -175,12 +177,19 @@ def _extend(_engine: Engine, _command: c.ExtendLeases) -> Plan:
     raise engine_lacks("extending leases of a consumer's own entries only", NEEDS_OWN_STORAGE)
 
 
+def _schedule(_engine: Engine, _command: c.ScheduleEntries | c.ListScheduled | c.CancelScheduled) -> Plan:
+    raise engine_lacks("scheduled entries", NEEDS_OWN_STORAGE)
+
+
 def _native(planner: Callable[[Any], Plan]) -> Planner:
     return lambda _engine, command: planner(command)
 
 
 PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.Append: _append,
+    c.ScheduleEntries: _schedule,
+    c.ListScheduled: _schedule,
+    c.CancelScheduled: _schedule,
     c.FindAppend: _find_append,
     c.InfoProducer: _info_producer,
     c.TakeOverEpoch: _take_over_epoch,

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from tailrace_client.errors import TailraceError
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
     from tailrace_client.group import Group
+    from tailrace_client.group_settings import Backoff
     from tailrace_client.hooks import ConsumerHooks
     from tailrace_client.items import AsyncBatch, AsyncItem, Batch, Item
     from tailrace_client.open_telemetry import OpenTelemetryHooks, current_traceparent
     from tailrace_client.retention import Retention
     from tailrace_client.retry import NO_RETRIES, RetryPolicy
+    from tailrace_client.scheduled_calls import ScheduledEntry
     from tailrace_client.state_calls import StreamHead
     from tailrace_client.stream import Stream
     from tailrace_client.stream_calls import ImportResult, Producer, Trim
@@ -47,6 +49,7 @@ __all__ = [
     "AsyncItem",
     "AsyncStream",
     "AsyncTailrace",
+    "Backoff",
     "BadFieldError",
     "Batch",
     "Consumer",
@@ -69,6 +72,7 @@ __all__ = [
     "Producer",
     "Retention",
     "RetryPolicy",
+    "ScheduledEntry",
     "Stream",
     "StreamEntry",
     "StreamHead",
@@ -85,6 +89,7 @@ _MODULES = {
     "AsyncItem": "items",
     "AsyncStream": "async_stream",
     "AsyncTailrace": "async_client",
+    "Backoff": "group_settings",
     "BadFieldError": "fields",
     "Batch": "items",
     "Consumer": "consumer",
@@ -108,6 +113,7 @@ _MODULES = {
     "Producer": "stream_calls",
     "Retention": "retention",
     "RetryPolicy": "retry",
+    "ScheduledEntry": "scheduled_calls",
     "Stream": "stream",
     "StreamEntry": "tail",
     "StreamHead": "state_calls",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tailrace_client import group_calls
+from tailrace_client import group_calls, group_settings
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
 from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
+from tailrace_client.group_settings import Backoff, Setting
 from tailrace_client.session import AsyncSession
 
 if TYPE_CHECKING:
@@ -60,17 +61,19 @@ class AsyncGroup:
         claim_min_idle_ms: int | Unset | None = UNSET,
         consumer_expiry_ms: int | Unset | None = UNSET,
         max_lag_ms: int | Unset | None = UNSET,
+        backoff: Backoff | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, like `Group.configure`."""
-        settings: dict[str, int | str | Unset | None] = {
+        settings: dict[str, Setting | Unset | None] = {
             "max_deliveries": max_deliveries,
             "dead_letter_stream": dead_letter_stream,
             "filter": filter,
             "claim_min_idle_ms": claim_min_idle_ms,
             "consumer_expiry_ms": consumer_expiry_ms,
             "max_lag_ms": max_lag_ms,
+            "backoff": backoff,
         }
-        return await self._session.send(group_calls.configure(self.key, self.name, settings))
+        return await self._session.send(group_settings.configure(self.key, self.name, settings))
 
     async def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
         """Send dead letters of the group back to its stream, like `Group.redrive`."""
@@ -130,11 +133,18 @@ class AsyncGroup:
         call = group_calls.ack(self.key, self.name, ids, delete=delete, references=references)
         return await self._session.send(call)
 
-    async def nack(self, *ids: str, mode: NackMode = "fail", retry_count: int | None = None) -> int:
+    async def nack(
+        self,
+        *ids: str,
+        mode: NackMode = "fail",
+        retry_count: int | None = None,
+        delay_ms: int | None = None,
+    ) -> int:
         """Return entries to the group, like `Group.nack`."""
         if not ids:
             return 0
-        return await self._session.send(group_calls.nack(self.key, self.name, ids, mode, retry_count))
+        call = group_calls.nack(self.key, self.name, ids, mode, retry_count, delay_ms)
+        return await self._session.send(call)
 
     async def claim(
         self,

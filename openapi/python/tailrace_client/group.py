@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tailrace_client import group_calls
+from tailrace_client import group_calls, group_settings
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
 from tailrace_client.generated import models
 from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
+from tailrace_client.group_settings import Backoff, Setting
 from tailrace_client.session import Session
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Group:
         claim_min_idle_ms: int | Unset | None = UNSET,
         consumer_expiry_ms: int | Unset | None = UNSET,
         max_lag_ms: int | Unset | None = UNSET,
+        backoff: Backoff | Unset | None = UNSET,
     ) -> models.Group:
         """Change the settings that are given, and return the state of the group. None removes a setting.
 
@@ -75,17 +77,18 @@ class Group:
         delivery; set both, or remove both. The group delivers only entries that match `filter`. A read first
         claims entries that are idle for `claim_min_idle_ms`. A consumer that was not seen for
         `consumer_expiry_ms` gives its entries back and is deleted. The server warns if the oldest unread
-        entry is older than `max_lag_ms`. O(1).
+        entry is older than `max_lag_ms`. `backoff`: how long a nack without `delay_ms` delays an entry. O(1).
         """
-        settings: dict[str, int | str | Unset | None] = {
+        settings: dict[str, Setting | Unset | None] = {
             "max_deliveries": max_deliveries,
             "dead_letter_stream": dead_letter_stream,
             "filter": filter,
             "claim_min_idle_ms": claim_min_idle_ms,
             "consumer_expiry_ms": consumer_expiry_ms,
             "max_lag_ms": max_lag_ms,
+            "backoff": backoff,
         }
-        return self._session.send(group_calls.configure(self.key, self.name, settings))
+        return self._session.send(group_settings.configure(self.key, self.name, settings))
 
     def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
         """Send dead letters of the group back to its stream, each once, and delete them.
@@ -159,15 +162,23 @@ class Group:
         call = group_calls.ack(self.key, self.name, ids, delete=delete, references=references)
         return self._session.send(call)
 
-    def nack(self, *ids: str, mode: NackMode = "fail", retry_count: int | None = None) -> int:
+    def nack(
+        self,
+        *ids: str,
+        mode: NackMode = "fail",
+        retry_count: int | None = None,
+        delay_ms: int | None = None,
+    ) -> int:
         """Return entries to the group for the next consumer that claims, and return how many were pending.
 
         `silent`: the delivery does not count. `fail`: it counts. `fatal`: the entry should not be tried
-        again.
+        again. `delay_ms`: no consumer can claim the entries before that time; without it, the group's backoff
+        applies, unless the mode is `silent`.
         """
         if not ids:
             return 0
-        return self._session.send(group_calls.nack(self.key, self.name, ids, mode, retry_count))
+        call = group_calls.nack(self.key, self.name, ids, mode, retry_count, delay_ms)
+        return self._session.send(call)
 
     def claim(
         self,

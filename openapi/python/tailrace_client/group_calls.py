@@ -12,7 +12,7 @@ from tailrace_client.generated.api import consumers as consumers_api
 from tailrace_client.generated.api import groups as groups_api
 from tailrace_client.generated.api import pending as pending_api
 from tailrace_client.generated.api import reads as reads_api
-from tailrace_client.generated.types import UNSET, Unset
+from tailrace_client.generated.types import UNSET
 from tailrace_client.json_lines import slices_of
 from tailrace_client.stream_calls import References
 
@@ -62,14 +62,6 @@ def set_position(key: str, group: str, after: str, entries_read: int | None) -> 
 def info(key: str, group: str) -> Call[models.Group]:
     """Return the call that reads the row of the group in XINFO GROUPS."""
     return Call(groups_api.xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
-
-
-def configure(key: str, group: str, settings: Mapping[str, int | str | Unset | None]) -> Call[models.Group]:
-    """Return the call that changes the settings of the group that are set here; None removes one."""
-    request = groups_api.configure_group._get_kwargs(key, group, body=models.GroupSettingsBody())
-    # The model cannot hold null, which removes a setting.
-    request["json"] = {name: value for name, value in settings.items() if not isinstance(value, Unset)}
-    return Call(request, _group, is_idempotent=True)
 
 
 def redrive(key: str, group: str, ids: Sequence[str], start: str, limit: int) -> Call[models.RedriveReply]:
@@ -155,11 +147,16 @@ def ack(
 
 
 def nack(
-    key: str, group: str, ids: Sequence[str], mode: NackMode = "fail", retry_count: int | None = None
+    key: str,
+    group: str,
+    ids: Sequence[str],
+    mode: NackMode = "fail",
+    retry_count: int | None = None,
+    delay_ms: int | None = None,
 ) -> Call[int]:
     """Return the call of XNACK. The call is not repeated after a lost response, because by then another
     consumer may have the entries."""
-    body = models.NackBody(ids=list(ids), mode=mode, retry_count=given(retry_count))
+    body = models.NackBody(ids=list(ids), mode=mode, retry_count=given(retry_count), delay_ms=given(delay_ms))
     return Call(pending_api.xnack._get_kwargs(key, group, body=body), member("nacked"))
 
 

@@ -127,7 +127,7 @@ export class Group {
 
   /**
    * Changes settings: dead letters (`max_deliveries` with `dead_letter_stream`), `filter`,
-   * `claim_min_idle_ms`, `consumer_expiry_ms`, `max_lag_ms`. Null removes a setting, and settings that are
+   * `claim_min_idle_ms`, `consumer_expiry_ms`, `max_lag_ms`, `backoff`. Null removes a setting, and settings that are
    * missing stay.
    */
   configure(settings: api.GroupSettingsBody, options: Waiting = {}): Promise<api.Group> {
@@ -210,7 +210,7 @@ export class Group {
    * pending.
    */
   async nack(ids: readonly string[], options: NackOptions = {}): Promise<number> {
-    const body = { ids: [...ids], mode: options.mode, retry_count: options.retryCount };
+    const body = { ids: [...ids], mode: options.mode, retry_count: options.retryCount, delay_ms: options.delayMs };
     const request = { path: this.#path, body };
     const called = { repeatable: false, signal: options.signal };
     return (await this.calls.call((common) => api.xnack({ ...common, ...request }), called)).nacked;

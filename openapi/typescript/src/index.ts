@@ -47,6 +47,7 @@ export type {
   Lines,
   ProducerOptions,
 } from "./stream-appends.js";
+export type { ScheduledEntry, ScheduleOptions } from "./stream-schedule.js";
 export type { ExportOptions, Page, ReadAfterOptions, ReadOptions } from "./stream-reads.js";
 export type { Gap, StreamEntry, TailOptions } from "./tail.js";
 export { Session } from "./websocket/session.js";

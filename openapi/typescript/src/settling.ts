@@ -19,4 +19,6 @@ export interface NackOptions extends Waiting {
    */
   readonly mode?: "silent" | "fail" | "fatal";
   readonly retryCount?: number;
+  /** How long no consumer can claim the entries, in milliseconds. Without it, the group's `backoff` applies. */
+  readonly delayMs?: number;
 }

@@ -77,7 +77,9 @@ export abstract class StreamAppends extends StreamBase {
     const body = { ...toWire(fields), id, trim, nomkstream, if_last_id: ifLastId };
     const append = { path: this.path, body, headers: headersOf(options) };
     const repeatable = options.idempotencyKey !== undefined;
-    return (await this.calls.call((common) => api.xadd({ ...common, ...append }), { repeatable, signal })).id;
+    const called = { repeatable, signal };
+    const reply = await this.calls.call((common) => api.xadd({ ...common, ...append }), called);
+    return "id" in reply ? reply.id : reply.scheduled_id;
   }
 
   /**
@@ -114,7 +116,8 @@ export abstract class StreamAppends extends StreamBase {
     const body = { entries: wired, trim, if_last_id: ifLastId };
     const request = { path: this.path, body, query: { ids: true }, headers: headersOf(options) };
     const called = { repeatable: options.idempotencyKey !== undefined, signal };
-    return (await this.calls.call((common) => api.xaddBatch({ ...common, ...request }), called)).ids ?? [];
+    const reply = await this.calls.call((common) => api.xaddBatch({ ...common, ...request }), called);
+    return ("ids" in reply ? reply.ids : undefined) ?? [];
   }
 
   /** Appends NDJSON in one request, all lines or none. */
@@ -162,7 +165,8 @@ export abstract class StreamAppends extends StreamBase {
   }
 }
 
-function headersOf(options: KeyOptions) {
+/** Returns the headers of an append. */
+export function headersOf(options: KeyOptions) {
   const { idempotencyKey, producerId, producerEpoch, producerLayout, traceparent } = options;
   if (idempotencyKey === undefined && (producerEpoch ?? producerLayout) !== undefined)
     throw refusedHere("producerEpoch and producerLayout need an idempotencyKey; pass one");

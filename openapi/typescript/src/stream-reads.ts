@@ -9,7 +9,7 @@ import { type Entry, type EntryForm, fromWire } from "./entries.js";
 import * as api from "./generated/index.js";
 import { isMissing } from "./missing.js";
 import { resumed } from "./resuming.js";
-import { StreamAppends } from "./stream-appends.js";
+import { StreamSchedule } from "./stream-schedule.js";
 import { type TailOptions, tail } from "./tail.js";
 import { type SubscribeOptions, Subscription } from "./websocket/subscriptions.js";
 
@@ -51,7 +51,7 @@ export interface Page {
 
 const REVERSE_PAGE = 1_000;
 
-export abstract class StreamReads extends StreamAppends {
+export abstract class StreamReads extends StreamSchedule {
   /**
    * Yields the entries of a range, oldest first, as they arrive. After a broken connection it continues after
    * the last entry.

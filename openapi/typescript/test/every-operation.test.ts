@@ -17,6 +17,12 @@ const CALLS: Readonly<Record<string, Call>> = {
   create_stream: (_, stream) => stream.create(),
   xadd: (_, stream) => stream.append({ n: "1" }, { id: "1-1" }),
   xadd_batch: (_, stream) => stream.appendBatch([{ n: "2" }, { n: "3" }]),
+  list_scheduled: async (_, stream) => {
+    await stream.schedule({ n: "4" }, { delayMs: 3_600_000 });
+    return first(stream.scheduled());
+  },
+  cancel_scheduled: async (_, stream) =>
+    stream.cancelScheduled(await stream.schedule({ n: "4" }, { delayMs: 3_600_000 })),
   import_entries: (_, stream) =>
     stream.importLines(LINES, {
       producerId: "p",

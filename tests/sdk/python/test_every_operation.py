@@ -18,7 +18,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from tailrace_client import AsyncTailrace, Tailrace
+from tailrace_client import AsyncStream, AsyncTailrace, Tailrace
 
 DOCUMENT: Final = json.loads((Path(__file__).parents[3] / "openapi/openapi.json").read_text())
 FINISHED: Final = re.compile(
@@ -31,10 +31,41 @@ Call = Callable[[Any, str], Any]
 
 LINES: Final = b'{"n":"1"}\n'
 
+LATER_MS: Final = 3_600_000
+
+
+def listed(stream: Any) -> Any:
+    """The scheduled entries of a stream that has one."""
+    if not isinstance(stream, AsyncStream):
+        stream.schedule({"n": "4"}, delay_ms=LATER_MS)
+        return stream.scheduled()
+
+    async def entries() -> AsyncIterator[Any]:
+        await stream.schedule({"n": "4"}, delay_ms=LATER_MS)
+        async for entry in stream.scheduled():
+            yield entry
+
+    return entries()
+
+
+def cancelled(stream: Any) -> Any:
+    """Whether a scheduled entry was cancelled."""
+    if not isinstance(stream, AsyncStream):
+        return stream.cancel_scheduled(stream.schedule({"n": "4"}, delay_ms=LATER_MS))
+
+    async def cancel() -> bool:
+        found: bool = await stream.cancel_scheduled(await stream.schedule({"n": "4"}, delay_ms=LATER_MS))
+        return found
+
+    return cancel()
+
+
 CALLS: Final[dict[str, Call]] = {
     "create_stream": lambda client, key: client.stream(key).create(),
     "xadd": lambda client, key: client.stream(key).append({"n": "1"}, id="1-1"),
     "xadd_batch": lambda client, key: client.stream(key).append_batch([{"n": "2"}, {"n": "3"}]),
+    "list_scheduled": lambda client, key: listed(client.stream(key)),
+    "cancel_scheduled": lambda client, key: cancelled(client.stream(key)),
     "import_entries": lambda client, key: client.stream(key).import_lines(
         LINES, producer_id="p", producer_epoch=1, producer_layout="1 part", idempotency_key="k"
     ),

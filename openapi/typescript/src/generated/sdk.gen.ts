@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { CheckImportData, CheckImportErrors, CheckImportResponses, ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, ConfigureGroupData, ConfigureGroupErrors, ConfigureGroupResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, ExtendData, ExtendErrors, ExtendResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, GetProducerData, GetProducerErrors, GetProducerResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RedriveData, RedriveErrors, RedriveResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, ShowAccessData, ShowAccessErrors, ShowAccessResponses, ShowServerData, ShowServerErrors, ShowServerResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TakeOverEpochData, TakeOverEpochErrors, TakeOverEpochResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
+import type { CancelScheduledData, CancelScheduledErrors, CancelScheduledResponses, CheckImportData, CheckImportErrors, CheckImportResponses, ClearSlowLogData, ClearSlowLogErrors, ClearSlowLogResponses, CommandData, CommandErrors, CommandResponses, ConfigureGroupData, ConfigureGroupErrors, ConfigureGroupResponses, CreateStreamData, CreateStreamErrors, CreateStreamResponses, CreateTicketData, CreateTicketErrors, CreateTicketResponses, DeleteEntryData, DeleteEntryErrors, DeleteEntryResponses, DeleteStreamData, DeleteStreamErrors, DeleteStreamResponses, ExportEntriesData, ExportEntriesErrors, ExportEntriesResponses, ExtendData, ExtendErrors, ExtendResponses, GetEntryData, GetEntryErrors, GetEntryResponses, GetLimitsData, GetLimitsErrors, GetLimitsResponses, GetProducerData, GetProducerErrors, GetProducerResponses, HeadStreamData, HeadStreamErrors, HeadStreamResponses, HealthzData, HealthzErrors, HealthzResponses, ImportEntriesData, ImportEntriesErrors, ImportEntriesResponses, ListScheduledData, ListScheduledErrors, ListScheduledResponses, ListStreamsData, ListStreamsErrors, ListStreamsResponses, PipelineData, PipelineErrors, PipelineResponses, ProblemPageData, ProblemPageErrors, ProblemPageResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RedriveData, RedriveErrors, RedriveResponses, SeekEntriesData, SeekEntriesErrors, SeekEntriesResponses, ShowAccessData, ShowAccessErrors, ShowAccessResponses, ShowServerData, ShowServerErrors, ShowServerResponses, SlowLogData, SlowLogErrors, SlowLogResponses, SplitEntriesData, SplitEntriesErrors, SplitEntriesResponses, TailData, TailErrors, TailResponse, TailResponses, TailStreamsData, TailStreamsErrors, TailStreamsResponse, TailStreamsResponses, TakeOverEpochData, TakeOverEpochErrors, TakeOverEpochResponses, TransactionData, TransactionErrors, TransactionResponses, XackData, XackErrors, XackResponses, XaddBatchData, XaddBatchErrors, XaddBatchResponses, XaddData, XaddErrors, XaddResponses, XautoclaimData, XautoclaimErrors, XautoclaimResponses, XcfgsetData, XcfgsetErrors, XcfgsetResponses, XclaimData, XclaimErrors, XclaimResponses, XdelData, XdelErrors, XdelResponses, XgroupCreateconsumerData, XgroupCreateconsumerErrors, XgroupCreateconsumerResponses, XgroupCreateData, XgroupCreateErrors, XgroupCreateResponses, XgroupDelconsumerData, XgroupDelconsumerErrors, XgroupDelconsumerResponses, XgroupDestroyData, XgroupDestroyErrors, XgroupDestroyResponses, XgroupSetidData, XgroupSetidErrors, XgroupSetidResponses, XinfoConsumersData, XinfoConsumersErrors, XinfoConsumersResponses, XinfoGroupData, XinfoGroupErrors, XinfoGroupResponses, XinfoGroupsData, XinfoGroupsErrors, XinfoGroupsResponses, XinfoStreamData, XinfoStreamErrors, XinfoStreamResponses, XlenData, XlenErrors, XlenResponses, XnackData, XnackErrors, XnackResponses, XpendingData, XpendingErrors, XpendingResponses, XpendingSummaryData, XpendingSummaryErrors, XpendingSummaryResponses, XrangeData, XrangeErrors, XrangeResponses, XreadData, XreadErrors, XreadgroupData, XreadgroupErrors, XreadgroupResponses, XreadResponses, XsetidData, XsetidErrors, XsetidResponses, XtrimData, XtrimErrors, XtrimResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -41,7 +41,8 @@ export const xrange = <ThrowOnError extends boolean = false>(options: Options<Xr
  *
  * Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
  *
- * Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set back.
+ * Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set back. With
+ * `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
  */
 export const xadd = <ThrowOnError extends boolean = false>(options: Options<XaddData, ThrowOnError>) => (options.client ?? client).post<XaddResponses, XaddErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -57,6 +58,9 @@ export const xadd = <ThrowOnError extends boolean = false>(options: Options<Xadd
  * Append several entries
  *
  * Append several entries in order: all of them or none. O(entries).
+ *
+ * With `delay_ms` or `deliver_at_ms`, the server stores them, appends all of them then, and responds with
+ * 202.
  */
 export const xaddBatch = <ThrowOnError extends boolean = false>(options: Options<XaddBatchData, ThrowOnError>) => (options.client ?? client).post<XaddBatchResponses, XaddBatchErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -280,8 +284,9 @@ export const xack = <ThrowOnError extends boolean = false>(options: Options<Xack
 /**
  * Return entries unprocessed (nack)
  *
- * Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
- * n).
+ * Return entries to the group: they lose their owner, and the next claim takes them first.
+ *
+ * With `delay_ms`, or by the `backoff` of the group, no claim takes them before that time. O(ids log n).
  */
 export const xnack = <ThrowOnError extends boolean = false>(options: Options<XnackData, ThrowOnError>) => (options.client ?? client).post<XnackResponses, XnackErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -574,6 +579,31 @@ export const xcfgset = <ThrowOnError extends boolean = false>(options: Options<X
         'Content-Type': 'application/json',
         ...options.headers
     }
+});
+
+/**
+ * List scheduled entries
+ *
+ * List the entries that were appended with a delay and are not visible yet, in the order of their times.
+ * O(log n + page).
+ */
+export const listScheduled = <ThrowOnError extends boolean = false>(options: Options<ListScheduledData, ThrowOnError>) => (options.client ?? client).get<ListScheduledResponses, ListScheduledErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/scheduled',
+    ...options
+});
+
+/**
+ * Cancel a scheduled entry
+ *
+ * Remove an entry before its time, so that it is never appended. O(log n).
+ *
+ * 404 `NO_SUCH_ENTRY`: the entry was appended, or cancelled before.
+ */
+export const cancelScheduled = <ThrowOnError extends boolean = false>(options: Options<CancelScheduledData, ThrowOnError>) => (options.client ?? client).delete<CancelScheduledResponses, CancelScheduledErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/scheduled/{id}',
+    ...options
 });
 
 /**

@@ -441,6 +441,25 @@ export type ExtendReply = {
 };
 
 /**
+ * How long a nack delays the next delivery of an entry: `initial_ms` after the first delivery, and
+ * `factor` times as long after each further one, but at most `max_ms`.
+ */
+export type Backoff = {
+    /**
+     * The delay after the first delivery, in milliseconds.
+     */
+    initial_ms: number;
+    /**
+     * By which factor the delay grows with each delivery.
+     */
+    factor?: number;
+    /**
+     * The longest delay, in milliseconds; at least `initial_ms`.
+     */
+    max_ms?: number;
+};
+
+/**
  * A consumer group.
  */
 export type Group = {
@@ -500,6 +519,10 @@ export type Group = {
      * The `lag_ms` from which the server warns; absent if not set.
      */
     max_lag_ms?: number;
+    /**
+     * How long a nack delays the next delivery of an entry; absent if not set.
+     */
+    backoff?: Backoff;
     /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
@@ -720,6 +743,10 @@ export type GroupSettingsBody = {
      */
     max_lag_ms?: number;
     /**
+     * How long a nack without `delay_ms` delays the next delivery of an entry.
+     */
+    backoff?: Backoff;
+    /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
@@ -864,6 +891,46 @@ export type Limits = {
      * Bytes of entries that one read with a filter examines.
      */
     filter_scan_bytes_max: number;
+    /**
+     * The longest delay of an entry, of a nack and of a backoff, in milliseconds.
+     */
+    delay_ms_max: number;
+    /**
+     * The greatest factor of a backoff.
+     */
+    backoff_factor_max: number;
+    /**
+     * Scheduled entries of one stream.
+     */
+    scheduled_entries_max: number;
+    /**
+     * Bytes of the scheduled entries of one stream.
+     */
+    scheduled_bytes_max: number;
+    /**
+     * Scheduled entries of all streams.
+     */
+    scheduled_entries_total_max: number;
+    /**
+     * Bytes of the scheduled entries of all streams.
+     */
+    scheduled_bytes_total_max: number;
+    /**
+     * Scheduled entries in one page of their list.
+     */
+    scheduled_page_max: number;
+    /**
+     * Entries that the server appends or releases, once they are due, before it serves other requests.
+     */
+    due_entries_per_step: number;
+    /**
+     * Bytes of entries that it appends then.
+     */
+    due_bytes_per_step: number;
+    /**
+     * Streams and groups that it examines then.
+     */
+    due_places_per_step: number;
     /**
      * Bytes of the name of a key, group or consumer.
      */
@@ -1126,6 +1193,10 @@ export type NackBody = {
      * Also make entries pending that are in the stream and not pending. The token needs `admin` in addition to `consume`.
      */
     force?: boolean;
+    /**
+     * How long the entries wait before they can be claimed, in milliseconds, a year (`delay_ms_max`) at most; 0: not at all. Without it, the `backoff` of the group applies, but not to the mode `silent`.
+     */
+    delay_ms?: number;
 };
 
 /**
@@ -1206,6 +1277,10 @@ export type PendingItem = {
      * The time of the last delivery, in Unix milliseconds; 0 after a nack.
      */
     delivered_at_ms: number;
+    /**
+     * After a nack with a delay: the time before which no consumer can claim the entry, in Unix milliseconds; else absent.
+     */
+    claimable_at_ms?: number;
 };
 
 /**
@@ -1573,6 +1648,83 @@ export type RedriveReply = {
      * The id from which the next request continues; null at the end.
      */
     next: string | null;
+};
+
+/**
+ * Entries that are stored, and appended later, all at the same time.
+ */
+export type ScheduledBatchReply = {
+    /**
+     * How many entries were stored.
+     */
+    count: number;
+    /**
+     * When the entry is appended, in Unix milliseconds.
+     */
+    deliver_at_ms: number;
+    /**
+     * The scheduled ids, in the order of the entries.
+     */
+    scheduled_ids: Array<string>;
+};
+
+/**
+ * An entry that is not appended yet. It has `fields`, or `pairs`, as other entries.
+ */
+export type ScheduledEntry = {
+    /**
+     * The scheduled id: an opaque text, not an entry id. It can cancel the entry.
+     */
+    scheduled_id: string;
+    /**
+     * When the entry is appended, in Unix milliseconds.
+     */
+    deliver_at_ms: number;
+    /**
+     * Names and values, in the order of the request.
+     */
+    fields?: {
+        [key: string]: string;
+    };
+    /**
+     * Names and values as `[name, value]` pairs.
+     */
+    pairs?: Array<[
+        string,
+        string
+    ]>;
+    /**
+     * `base64`: all names and values are base64.
+     */
+    encoding?: 'base64';
+};
+
+/**
+ * A page of scheduled entries, in the order in which they are appended.
+ */
+export type ScheduledPage = {
+    /**
+     * The entries, by time; entries of equal time in the order of their requests.
+     */
+    scheduled: Array<ScheduledEntry>;
+    /**
+     * Send it as `after` for the next page; null on the last page.
+     */
+    next: string | null;
+};
+
+/**
+ * An entry that is stored, and appended later.
+ */
+export type ScheduledReply = {
+    /**
+     * The scheduled id: an opaque text, not an entry id. It can cancel the entry.
+     */
+    scheduled_id: string;
+    /**
+     * When the entry is appended, in Unix milliseconds.
+     */
+    deliver_at_ms: number;
 };
 
 /**
@@ -2331,6 +2483,10 @@ export type StreamState = {
      */
     retention?: RetentionState;
     /**
+     * How many entries are scheduled to be appended later; absent if none are.
+     */
+    scheduled?: number;
+    /**
      * The first entry; null if the stream is empty.
      */
     first_entry: Entry | null;
@@ -2437,6 +2593,14 @@ export type XaddBatchBody = {
      * Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412.
      */
     if_last_id?: string;
+    /**
+     * Append later: after this many milliseconds, a year (`delay_ms_max`) at most. Until then the server stores the entry, and no reader sees it. It gets its id when it is appended.
+     */
+    delay_ms?: number;
+    /**
+     * Append later: at this time, in Unix milliseconds. A time in the past is due at once. Not together with `delay_ms`.
+     */
+    deliver_at_ms?: number;
 };
 
 /**
@@ -2476,6 +2640,14 @@ export type XaddBody = {
      * Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412.
      */
     if_last_id?: string;
+    /**
+     * Append later: after this many milliseconds, a year (`delay_ms_max`) at most. Until then the server stores the entry, and no reader sees it. It gets its id when it is appended.
+     */
+    delay_ms?: number;
+    /**
+     * Append later: at this time, in Unix milliseconds. A time in the past is due at once. Not together with `delay_ms`.
+     */
+    deliver_at_ms?: number;
 };
 
 /**
@@ -2757,6 +2929,10 @@ export type XaddResponses = {
      * The response.
      */
     201: XaddReply;
+    /**
+     * With a delay: the entries are stored, and appended later. A repeated request with the same idempotency key has `Idempotent-Replayed: true`.
+     */
+    202: ScheduledReply;
 };
 
 export type XaddResponse = XaddResponses[keyof XaddResponses];
@@ -2894,6 +3070,10 @@ export type XaddBatchResponses = {
      * The response.
      */
     201: BatchReply;
+    /**
+     * With a delay: the entries are stored, and appended later. A repeated request with the same idempotency key has `Idempotent-Replayed: true`.
+     */
+    202: ScheduledBatchReply;
 };
 
 export type XaddBatchResponse = XaddBatchResponses[keyof XaddBatchResponses];
@@ -4431,7 +4611,7 @@ export type XnackData = {
 
 export type XnackErrors = {
     /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
      */
     400: Problem;
     /**
@@ -6640,6 +6820,211 @@ export type XcfgsetResponses = {
 };
 
 export type XcfgsetResponse = XcfgsetResponses[keyof XcfgsetResponses];
+
+export type ListScheduledData = {
+    body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+    };
+    query?: {
+        /**
+         * Return only entries after this one: `next` of the previous page.
+         */
+        after?: string;
+        /**
+         * How many entries to return at most.
+         */
+        limit?: number;
+        /**
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
+         */
+        shape?: 'fields' | 'pairs';
+        /**
+         * `base64`: return all names and values in base64.
+         */
+        encoding?: 'base64';
+    };
+    url: '/v1/streams/{key}/scheduled';
+};
+
+export type ListScheduledErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type ListScheduledError = ListScheduledErrors[keyof ListScheduledErrors];
+
+export type ListScheduledResponses = {
+    /**
+     * The response.
+     */
+    200: ScheduledPage;
+};
+
+export type ListScheduledResponse = ListScheduledResponses[keyof ListScheduledResponses];
+
+export type CancelScheduledData = {
+    body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The scheduled id, as the append returned it.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/scheduled/{id}';
+};
+
+export type CancelScheduledErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NO_SUCH_ENTRY`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type CancelScheduledError = CancelScheduledErrors[keyof CancelScheduledErrors];
+
+export type CancelScheduledResponses = {
+    /**
+     * The request succeeded.
+     */
+    204: void;
+};
+
+export type CancelScheduledResponse = CancelScheduledResponses[keyof CancelScheduledResponses];
 
 export type GetProducerData = {
     body?: never;

@@ -172,8 +172,8 @@ export class Consumption extends Pushed<Delivery> {
   }
 
   async #nack(key: string, id: string, options: NackOptions = {}): Promise<boolean> {
-    const { mode, retryCount: retry_count, signal } = options;
-    const request: Request = { op: "nack", key, group: this.group, ids: [id], mode, retry_count };
+    const { mode, retryCount: retry_count, delayMs: delay_ms, signal } = options;
+    const request: Request = { op: "nack", key, group: this.group, ids: [id], mode, retry_count, delay_ms };
     return (await this.session.request(request, { signal }))["nacked"] === 1;
   }
 }

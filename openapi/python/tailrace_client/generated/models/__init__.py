@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .auto_claim_body import AutoClaimBody
     from .auto_claim_body_encoding import AutoClaimBodyEncoding
     from .auto_claim_reply import AutoClaimReply
+    from .backoff import Backoff
     from .base_64_argument import Base64Argument
     from .batch_reply import BatchReply
     from .check_import_shape import CheckImportShape
@@ -86,6 +87,8 @@ if TYPE_CHECKING:
     from .large_stream import LargeStream
     from .large_stream_encoding import LargeStreamEncoding
     from .limits import Limits
+    from .list_scheduled_encoding import ListScheduledEncoding
+    from .list_scheduled_shape import ListScheduledShape
     from .memory_state import MemoryState
     from .nack_body import NackBody
     from .nack_body_mode import NackBodyMode
@@ -116,6 +119,12 @@ if TYPE_CHECKING:
     from .retention_body import RetentionBody
     from .retention_state import RetentionState
     from .retention_state_removed import RetentionStateRemoved
+    from .scheduled_batch_reply import ScheduledBatchReply
+    from .scheduled_entry import ScheduledEntry
+    from .scheduled_entry_encoding import ScheduledEntryEncoding
+    from .scheduled_entry_fields import ScheduledEntryFields
+    from .scheduled_page import ScheduledPage
+    from .scheduled_reply import ScheduledReply
     from .seek_position import SeekPosition
     from .server_state import ServerState
     from .server_state_durability import ServerStateDurability
@@ -180,6 +189,7 @@ _MODULES = {
     "AutoClaimBody": ".auto_claim_body",
     "AutoClaimBodyEncoding": ".auto_claim_body_encoding",
     "AutoClaimReply": ".auto_claim_reply",
+    "Backoff": ".backoff",
     "Base64Argument": ".base_64_argument",
     "BatchReply": ".batch_reply",
     "CheckImportShape": ".check_import_shape",
@@ -251,6 +261,8 @@ _MODULES = {
     "LargeStream": ".large_stream",
     "LargeStreamEncoding": ".large_stream_encoding",
     "Limits": ".limits",
+    "ListScheduledEncoding": ".list_scheduled_encoding",
+    "ListScheduledShape": ".list_scheduled_shape",
     "MemoryState": ".memory_state",
     "NackBody": ".nack_body",
     "NackBodyMode": ".nack_body_mode",
@@ -281,6 +293,12 @@ _MODULES = {
     "RetentionBody": ".retention_body",
     "RetentionState": ".retention_state",
     "RetentionStateRemoved": ".retention_state_removed",
+    "ScheduledBatchReply": ".scheduled_batch_reply",
+    "ScheduledEntry": ".scheduled_entry",
+    "ScheduledEntryEncoding": ".scheduled_entry_encoding",
+    "ScheduledEntryFields": ".scheduled_entry_fields",
+    "ScheduledPage": ".scheduled_page",
+    "ScheduledReply": ".scheduled_reply",
     "SeekPosition": ".seek_position",
     "ServerState": ".server_state",
     "ServerStateDurability": ".server_state_durability",
@@ -346,6 +364,7 @@ __all__ = (
     "AutoClaimBody",
     "AutoClaimBodyEncoding",
     "AutoClaimReply",
+    "Backoff",
     "Base64Argument",
     "BatchReply",
     "CheckImportShape",
@@ -417,6 +436,8 @@ __all__ = (
     "LargeStream",
     "LargeStreamEncoding",
     "Limits",
+    "ListScheduledEncoding",
+    "ListScheduledShape",
     "MemoryState",
     "NackBody",
     "NackBodyMode",
@@ -447,6 +468,12 @@ __all__ = (
     "RetentionBody",
     "RetentionState",
     "RetentionStateRemoved",
+    "ScheduledBatchReply",
+    "ScheduledEntry",
+    "ScheduledEntryEncoding",
+    "ScheduledEntryFields",
+    "ScheduledPage",
+    "ScheduledReply",
     "SeekPosition",
     "ServerState",
     "ServerStateDurability",

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
 from ..models.group_encoding import GroupEncoding, check_group_encoding
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.backoff import Backoff
+
 
 T = TypeVar("T", bound="Group")
 
@@ -52,6 +56,9 @@ class Group:
     if not set. """
     max_lag_ms: int | Unset = UNSET
     """ The `lag_ms` from which the server warns; absent if not set. """
+    backoff: Backoff | Unset = UNSET
+    """ How long a nack delays the next delivery of an entry: `initial_ms` after the first delivery, and
+    `factor` times as long after each further one, but at most `max_ms`. """
     dead_letters: int | Unset = UNSET
     """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
@@ -88,6 +95,10 @@ class Group:
 
         max_lag_ms = self.max_lag_ms
 
+        backoff: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.backoff, Unset):
+            backoff = self.backoff.to_dict()
+
         dead_letters = self.dead_letters
 
         field_dict: dict[str, Any] = {}
@@ -118,6 +129,8 @@ class Group:
             field_dict["consumer_expiry_ms"] = consumer_expiry_ms
         if max_lag_ms is not UNSET:
             field_dict["max_lag_ms"] = max_lag_ms
+        if backoff is not UNSET:
+            field_dict["backoff"] = backoff
         if dead_letters is not UNSET:
             field_dict["dead_letters"] = dead_letters
 
@@ -125,6 +138,8 @@ class Group:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.backoff import Backoff  # noqa: PLC0415
+
         d = dict(src_dict)
         name = d.pop("name")
 
@@ -169,6 +184,13 @@ class Group:
 
         max_lag_ms = d.pop("max_lag_ms", UNSET)
 
+        _backoff = d.pop("backoff", UNSET)
+        backoff: Backoff | Unset
+        if isinstance(_backoff, Unset):
+            backoff = UNSET
+        else:
+            backoff = Backoff.from_dict(_backoff)
+
         dead_letters = d.pop("dead_letters", UNSET)
 
         group = cls(
@@ -186,6 +208,7 @@ class Group:
             claim_min_idle_ms=claim_min_idle_ms,
             consumer_expiry_ms=consumer_expiry_ms,
             max_lag_ms=max_lag_ms,
+            backoff=backoff,
             dead_letters=dead_letters,
         )
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 
@@ -10,6 +10,10 @@ from ..models.group_settings_body_encoding import (
     check_group_settings_body_encoding,
 )
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.backoff import Backoff
+
 
 T = TypeVar("T", bound="GroupSettingsBody")
 
@@ -40,6 +44,9 @@ class GroupSettingsBody:
     max_lag_ms: int | Unset = UNSET
     """ The server warns in its log and its metrics while the oldest entry that the group has not read is at least
     this old, in milliseconds. """
+    backoff: Backoff | Unset = UNSET
+    """ How long a nack delays the next delivery of an entry: `initial_ms` after the first delivery, and
+    `factor` times as long after each further one, but at most `max_ms`. """
     encoding: GroupSettingsBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
@@ -55,6 +62,10 @@ class GroupSettingsBody:
         consumer_expiry_ms = self.consumer_expiry_ms
 
         max_lag_ms = self.max_lag_ms
+
+        backoff: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.backoff, Unset):
+            backoff = self.backoff.to_dict()
 
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
@@ -75,6 +86,8 @@ class GroupSettingsBody:
             field_dict["consumer_expiry_ms"] = consumer_expiry_ms
         if max_lag_ms is not UNSET:
             field_dict["max_lag_ms"] = max_lag_ms
+        if backoff is not UNSET:
+            field_dict["backoff"] = backoff
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
 
@@ -82,6 +95,8 @@ class GroupSettingsBody:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.backoff import Backoff  # noqa: PLC0415
+
         d = dict(src_dict)
         max_deliveries = d.pop("max_deliveries", UNSET)
 
@@ -94,6 +109,13 @@ class GroupSettingsBody:
         consumer_expiry_ms = d.pop("consumer_expiry_ms", UNSET)
 
         max_lag_ms = d.pop("max_lag_ms", UNSET)
+
+        _backoff = d.pop("backoff", UNSET)
+        backoff: Backoff | Unset
+        if isinstance(_backoff, Unset):
+            backoff = UNSET
+        else:
+            backoff = Backoff.from_dict(_backoff)
 
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupSettingsBodyEncoding | Unset
@@ -109,6 +131,7 @@ class GroupSettingsBody:
             claim_min_idle_ms=claim_min_idle_ms,
             consumer_expiry_ms=consumer_expiry_ms,
             max_lag_ms=max_lag_ms,
+            backoff=backoff,
             encoding=encoding,
         )
 

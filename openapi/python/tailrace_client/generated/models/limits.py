@@ -24,11 +24,14 @@ class Limits:
                 'request_burst': 0, 'memory_limit_mb': 0, 'filter_characters_max': 4096, 'filter_depth_max': 32,
                 'filter_tests_max': 64, 'filter_step_entries': 1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max':
                 10000, 'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864,
-                'name_bytes_max': 512, 'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864,
-                'body_members_max': 10000, 'large_imports_max': 2, 'batch_entries_max': 100000, 'body_lines_max': 200000,
-                'bulk_elements_max': 2000000, 'body_elements_max': 300000, 'request_elements_max': 30000, 'ids_per_request_max':
-                10000, 'reference_looks_max': 150000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max':
-                131072, 'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
+                'delay_ms_max': 31622400000, 'backoff_factor_max': 100, 'scheduled_entries_max': 100000, 'scheduled_bytes_max':
+                33554432, 'scheduled_entries_total_max': 1000000, 'scheduled_bytes_total_max': 536870912, 'scheduled_page_max':
+                1000, 'due_entries_per_step': 1000, 'due_bytes_per_step': 8388608, 'due_places_per_step': 200, 'name_bytes_max':
+                512, 'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max':
+                10000, 'large_imports_max': 2, 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max':
+                2000000, 'body_elements_max': 300000, 'request_elements_max': 30000, 'ids_per_request_max': 10000,
+                'reference_looks_max': 150000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max': 131072,
+                'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
                 'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max':
                 20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
                 10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
@@ -96,6 +99,26 @@ class Limits:
     """ Entries that one read with a filter examines, whether or not they match. `next` continues. """
     filter_scan_bytes_max: int
     """ Bytes of entries that one read with a filter examines. """
+    delay_ms_max: int
+    """ The longest delay of an entry, of a nack and of a backoff, in milliseconds. """
+    backoff_factor_max: int
+    """ The greatest factor of a backoff. """
+    scheduled_entries_max: int
+    """ Scheduled entries of one stream. """
+    scheduled_bytes_max: int
+    """ Bytes of the scheduled entries of one stream. """
+    scheduled_entries_total_max: int
+    """ Scheduled entries of all streams. """
+    scheduled_bytes_total_max: int
+    """ Bytes of the scheduled entries of all streams. """
+    scheduled_page_max: int
+    """ Scheduled entries in one page of their list. """
+    due_entries_per_step: int
+    """ Entries that the server appends or releases, once they are due, before it serves other requests. """
+    due_bytes_per_step: int
+    """ Bytes of entries that it appends then. """
+    due_places_per_step: int
+    """ Streams and groups that it examines then. """
     name_bytes_max: int
     """ Bytes of the name of a key, group or consumer. """
     fields_per_entry_max: int
@@ -268,6 +291,26 @@ class Limits:
 
         filter_scan_bytes_max = self.filter_scan_bytes_max
 
+        delay_ms_max = self.delay_ms_max
+
+        backoff_factor_max = self.backoff_factor_max
+
+        scheduled_entries_max = self.scheduled_entries_max
+
+        scheduled_bytes_max = self.scheduled_bytes_max
+
+        scheduled_entries_total_max = self.scheduled_entries_total_max
+
+        scheduled_bytes_total_max = self.scheduled_bytes_total_max
+
+        scheduled_page_max = self.scheduled_page_max
+
+        due_entries_per_step = self.due_entries_per_step
+
+        due_bytes_per_step = self.due_bytes_per_step
+
+        due_places_per_step = self.due_places_per_step
+
         name_bytes_max = self.name_bytes_max
 
         fields_per_entry_max = self.fields_per_entry_max
@@ -418,6 +461,16 @@ class Limits:
                 "filter_read_ms_max": filter_read_ms_max,
                 "filter_scan_entries_max": filter_scan_entries_max,
                 "filter_scan_bytes_max": filter_scan_bytes_max,
+                "delay_ms_max": delay_ms_max,
+                "backoff_factor_max": backoff_factor_max,
+                "scheduled_entries_max": scheduled_entries_max,
+                "scheduled_bytes_max": scheduled_bytes_max,
+                "scheduled_entries_total_max": scheduled_entries_total_max,
+                "scheduled_bytes_total_max": scheduled_bytes_total_max,
+                "scheduled_page_max": scheduled_page_max,
+                "due_entries_per_step": due_entries_per_step,
+                "due_bytes_per_step": due_bytes_per_step,
+                "due_places_per_step": due_places_per_step,
                 "name_bytes_max": name_bytes_max,
                 "fields_per_entry_max": fields_per_entry_max,
                 "entry_bytes_max": entry_bytes_max,
@@ -533,6 +586,26 @@ class Limits:
         filter_scan_entries_max = d.pop("filter_scan_entries_max")
 
         filter_scan_bytes_max = d.pop("filter_scan_bytes_max")
+
+        delay_ms_max = d.pop("delay_ms_max")
+
+        backoff_factor_max = d.pop("backoff_factor_max")
+
+        scheduled_entries_max = d.pop("scheduled_entries_max")
+
+        scheduled_bytes_max = d.pop("scheduled_bytes_max")
+
+        scheduled_entries_total_max = d.pop("scheduled_entries_total_max")
+
+        scheduled_bytes_total_max = d.pop("scheduled_bytes_total_max")
+
+        scheduled_page_max = d.pop("scheduled_page_max")
+
+        due_entries_per_step = d.pop("due_entries_per_step")
+
+        due_bytes_per_step = d.pop("due_bytes_per_step")
+
+        due_places_per_step = d.pop("due_places_per_step")
 
         name_bytes_max = d.pop("name_bytes_max")
 
@@ -683,6 +756,16 @@ class Limits:
             filter_read_ms_max=filter_read_ms_max,
             filter_scan_entries_max=filter_scan_entries_max,
             filter_scan_bytes_max=filter_scan_bytes_max,
+            delay_ms_max=delay_ms_max,
+            backoff_factor_max=backoff_factor_max,
+            scheduled_entries_max=scheduled_entries_max,
+            scheduled_bytes_max=scheduled_bytes_max,
+            scheduled_entries_total_max=scheduled_entries_total_max,
+            scheduled_bytes_total_max=scheduled_bytes_total_max,
+            scheduled_page_max=scheduled_page_max,
+            due_entries_per_step=due_entries_per_step,
+            due_bytes_per_step=due_bytes_per_step,
+            due_places_per_step=due_places_per_step,
             name_bytes_max=name_bytes_max,
             fields_per_entry_max=fields_per_entry_max,
             entry_bytes_max=entry_bytes_max,

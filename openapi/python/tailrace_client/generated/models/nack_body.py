@@ -30,6 +30,9 @@ class NackBody:
     force: bool | Unset = False
     """ Also make entries pending that are in the stream and not pending. The token needs `admin` in addition to
     `consume`. """
+    delay_ms: int | Unset = UNSET
+    """ How long the entries wait before they can be claimed, in milliseconds, a year (`delay_ms_max`) at most; 0:
+    not at all. Without it, the `backoff` of the group applies, but not to the mode `silent`. """
 
     def to_dict(self) -> dict[str, Any]:
         ids = self.ids
@@ -41,6 +44,8 @@ class NackBody:
         retry_count = self.retry_count
 
         force = self.force
+
+        delay_ms = self.delay_ms
 
         field_dict: dict[str, Any] = {}
 
@@ -55,6 +60,8 @@ class NackBody:
             field_dict["retry_count"] = retry_count
         if force is not UNSET:
             field_dict["force"] = force
+        if delay_ms is not UNSET:
+            field_dict["delay_ms"] = delay_ms
 
         return field_dict
 
@@ -74,11 +81,14 @@ class NackBody:
 
         force = d.pop("force", UNSET)
 
+        delay_ms = d.pop("delay_ms", UNSET)
+
         nack_body = cls(
             ids=ids,
             mode=mode,
             retry_count=retry_count,
             force=force,
+            delay_ms=delay_ms,
         )
 
         return nack_body

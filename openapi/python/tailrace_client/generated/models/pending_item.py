@@ -30,6 +30,9 @@ class PendingItem:
     """ The time of the last delivery, in Unix milliseconds; 0 after a nack. """
     encoding: PendingItemEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
+    claimable_at_ms: int | Unset = UNSET
+    """ After a nack with a delay: the time before which no consumer can claim the entry, in Unix milliseconds; else
+    absent. """
 
     def to_dict(self) -> dict[str, Any]:
         id = self.id
@@ -48,6 +51,8 @@ class PendingItem:
         if not isinstance(self.encoding, Unset):
             encoding = self.encoding
 
+        claimable_at_ms = self.claimable_at_ms
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -61,6 +66,8 @@ class PendingItem:
         )
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
+        if claimable_at_ms is not UNSET:
+            field_dict["claimable_at_ms"] = claimable_at_ms
 
         return field_dict
 
@@ -94,6 +101,8 @@ class PendingItem:
         else:
             encoding = check_pending_item_encoding(_encoding)
 
+        claimable_at_ms = d.pop("claimable_at_ms", UNSET)
+
         pending_item = cls(
             id=id,
             consumer=consumer,
@@ -101,6 +110,7 @@ class PendingItem:
             deliveries=deliveries,
             delivered_at_ms=delivered_at_ms,
             encoding=encoding,
+            claimable_at_ms=claimable_at_ms,
         )
 
         return pending_item

@@ -47,10 +47,13 @@ class ServerState:
             'bodies_mb': 512, 'requests_per_s': 0, 'request_burst': 0, 'memory_limit_mb': 0, 'filter_characters_max': 4096,
             'filter_depth_max': 32, 'filter_tests_max': 64, 'filter_step_entries': 1000, 'filter_step_bytes': 262144,
             'filter_turn_entries_max': 10000, 'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000,
-            'filter_scan_bytes_max': 67108864, 'name_bytes_max': 512, 'fields_per_entry_max': 65536, 'entry_bytes_max':
-            16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2, 'batch_entries_max':
-            100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max': 300000,
-            'request_elements_max': 30000, 'ids_per_request_max': 10000, 'reference_looks_max': 150000,
+            'filter_scan_bytes_max': 67108864, 'delay_ms_max': 31622400000, 'backoff_factor_max': 100,
+            'scheduled_entries_max': 100000, 'scheduled_bytes_max': 33554432, 'scheduled_entries_total_max': 1000000,
+            'scheduled_bytes_total_max': 536870912, 'scheduled_page_max': 1000, 'due_entries_per_step': 1000,
+            'due_bytes_per_step': 8388608, 'due_places_per_step': 200, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
+            'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2,
+            'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max':
+            300000, 'request_elements_max': 30000, 'ids_per_request_max': 10000, 'reference_looks_max': 150000,
             'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100,
             'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100,
             'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max': 20000, 'page_bytes_max': 8388608,

@@ -69,6 +69,8 @@ class StreamState:
     after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
     retention: RetentionState | Unset = UNSET
     """ The retention of a stream, and what it has removed. """
+    scheduled: int | Unset = UNSET
+    """ How many entries are scheduled to be appended later; absent if none are. """
     entries: list[Entry] | Unset = UNSET
     """ The first `count` entries; only with `full=true`. """
     group_details: list[GroupDetail] | Unset = UNSET
@@ -123,6 +125,8 @@ class StreamState:
         if not isinstance(self.retention, Unset):
             retention = self.retention.to_dict()
 
+        scheduled = self.scheduled
+
         entries: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.entries, Unset):
             entries = []
@@ -162,6 +166,8 @@ class StreamState:
             field_dict["incarnation"] = incarnation
         if retention is not UNSET:
             field_dict["retention"] = retention
+        if scheduled is not UNSET:
+            field_dict["scheduled"] = scheduled
         if entries is not UNSET:
             field_dict["entries"] = entries
         if group_details is not UNSET:
@@ -255,6 +261,8 @@ class StreamState:
         else:
             retention = RetentionState.from_dict(_retention)
 
+        scheduled = d.pop("scheduled", UNSET)
+
         _entries = d.pop("entries", UNSET)
         entries: list[Entry] | Unset = UNSET
         if _entries is not UNSET:
@@ -290,6 +298,7 @@ class StreamState:
             encoding=encoding,
             incarnation=incarnation,
             retention=retention,
+            scheduled=scheduled,
             entries=entries,
             group_details=group_details,
         )

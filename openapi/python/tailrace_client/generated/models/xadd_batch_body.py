@@ -32,6 +32,12 @@ class XaddBatchBody:
     one of the two. """
     if_last_id: str | Unset = UNSET
     """ Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412. """
+    delay_ms: int | Unset = UNSET
+    """ Append later: after this many milliseconds, a year (`delay_ms_max`) at most. Until then the server stores
+    the entry, and no reader sees it. It gets its id when it is appended. """
+    deliver_at_ms: int | Unset = UNSET
+    """ Append later: at this time, in Unix milliseconds. A time in the past is due at once. Not together with
+    `delay_ms`. """
 
     def to_dict(self) -> dict[str, Any]:
         entries = []
@@ -45,6 +51,10 @@ class XaddBatchBody:
 
         if_last_id = self.if_last_id
 
+        delay_ms = self.delay_ms
+
+        deliver_at_ms = self.deliver_at_ms
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -56,6 +66,10 @@ class XaddBatchBody:
             field_dict["trim"] = trim
         if if_last_id is not UNSET:
             field_dict["if_last_id"] = if_last_id
+        if delay_ms is not UNSET:
+            field_dict["delay_ms"] = delay_ms
+        if deliver_at_ms is not UNSET:
+            field_dict["deliver_at_ms"] = deliver_at_ms
 
         return field_dict
 
@@ -81,10 +95,16 @@ class XaddBatchBody:
 
         if_last_id = d.pop("if_last_id", UNSET)
 
+        delay_ms = d.pop("delay_ms", UNSET)
+
+        deliver_at_ms = d.pop("deliver_at_ms", UNSET)
+
         xadd_batch_body = cls(
             entries=entries,
             trim=trim,
             if_last_id=if_last_id,
+            delay_ms=delay_ms,
+            deliver_at_ms=deliver_at_ms,
         )
 
         return xadd_batch_body

@@ -40,6 +40,12 @@ class XaddBody:
     """ If the stream does not exist, fail with 404 instead of creating it. """
     if_last_id: str | Unset = UNSET
     """ Append only if this is the stream's last id (`0-0` if there is no stream); otherwise fail with 412. """
+    delay_ms: int | Unset = UNSET
+    """ Append later: after this many milliseconds, a year (`delay_ms_max`) at most. Until then the server stores
+    the entry, and no reader sees it. It gets its id when it is appended. """
+    deliver_at_ms: int | Unset = UNSET
+    """ Append later: at this time, in Unix milliseconds. A time in the past is due at once. Not together with
+    `delay_ms`. """
 
     def to_dict(self) -> dict[str, Any]:
         fields: dict[str, Any] | Unset = UNSET
@@ -68,6 +74,10 @@ class XaddBody:
 
         if_last_id = self.if_last_id
 
+        delay_ms = self.delay_ms
+
+        deliver_at_ms = self.deliver_at_ms
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
@@ -85,6 +95,10 @@ class XaddBody:
             field_dict["nomkstream"] = nomkstream
         if if_last_id is not UNSET:
             field_dict["if_last_id"] = if_last_id
+        if delay_ms is not UNSET:
+            field_dict["delay_ms"] = delay_ms
+        if deliver_at_ms is not UNSET:
+            field_dict["deliver_at_ms"] = deliver_at_ms
 
         return field_dict
 
@@ -130,6 +144,10 @@ class XaddBody:
 
         if_last_id = d.pop("if_last_id", UNSET)
 
+        delay_ms = d.pop("delay_ms", UNSET)
+
+        deliver_at_ms = d.pop("deliver_at_ms", UNSET)
+
         xadd_body = cls(
             fields=fields,
             pairs=pairs,
@@ -138,6 +156,8 @@ class XaddBody:
             trim=trim,
             nomkstream=nomkstream,
             if_last_id=if_last_id,
+            delay_ms=delay_ms,
+            deliver_at_ms=deliver_at_ms,
         )
 
         return xadd_body

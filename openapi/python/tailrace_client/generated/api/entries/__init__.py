@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import (
+        cancel_scheduled,
         check_import,
         delete_entry,
         export_entries,
         get_entry,
         import_entries,
+        list_scheduled,
         seek_entries,
         split_entries,
         xadd,
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = (
+    "cancel_scheduled",
     "check_import",
     "delete_entry",
     "export_entries",
     "get_entry",
     "import_entries",
+    "list_scheduled",
     "seek_entries",
     "split_entries",
     "xadd",

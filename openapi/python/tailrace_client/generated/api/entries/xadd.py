@@ -7,6 +7,7 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
+from ...models.scheduled_reply import ScheduledReply
 from ...models.xadd_body import XaddBody
 from ...models.xadd_reply import XaddReply
 from ...models.xadd_tailrace_trace import XaddTailraceTrace
@@ -64,7 +65,7 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | XaddReply | None:
+) -> Problem | ScheduledReply | XaddReply | None:
     if response.status_code == 200:
         response_200 = XaddReply.from_dict(response.json())
 
@@ -74,6 +75,11 @@ def _parse_response(
         response_201 = XaddReply.from_dict(response.json())
 
         return response_201
+
+    if response.status_code == 202:
+        response_202 = ScheduledReply.from_dict(response.json())
+
+        return response_202
 
     if response.status_code == 400:
         response_400 = Problem.from_dict(response.json())
@@ -178,7 +184,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | XaddReply]:
+) -> Response[Problem | ScheduledReply | XaddReply]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -199,13 +205,14 @@ def sync_detailed(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | XaddReply]:
+) -> Response[Problem | ScheduledReply | XaddReply]:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
     Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
-    back.
+    back. With
+    `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
 
     Args:
         key (str):  Example: race:france.
@@ -225,7 +232,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | XaddReply]
+        Response[Problem | ScheduledReply | XaddReply]
     """
 
     kwargs = _get_kwargs(
@@ -259,13 +266,14 @@ def sync(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | XaddReply | None:
+) -> Problem | ScheduledReply | XaddReply | None:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
     Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
-    back.
+    back. With
+    `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
 
     Args:
         key (str):  Example: race:france.
@@ -285,7 +293,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | XaddReply
+        Problem | ScheduledReply | XaddReply
     """
 
     return sync_detailed(
@@ -314,13 +322,14 @@ async def asyncio_detailed(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | XaddReply]:
+) -> Response[Problem | ScheduledReply | XaddReply]:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
     Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
-    back.
+    back. With
+    `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
 
     Args:
         key (str):  Example: race:france.
@@ -340,7 +349,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | XaddReply]
+        Response[Problem | ScheduledReply | XaddReply]
     """
 
     kwargs = _get_kwargs(
@@ -372,13 +381,14 @@ async def asyncio(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | XaddReply | None:
+) -> Problem | ScheduledReply | XaddReply | None:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
 
     Without `id`, the server chooses the id. Ids always increase, even if the server's clock is set
-    back.
+    back. With
+    `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
 
     Args:
         key (str):  Example: race:france.
@@ -398,7 +408,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | XaddReply
+        Problem | ScheduledReply | XaddReply
     """
 
     return (

@@ -8,6 +8,7 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.batch_reply import BatchReply
 from ...models.problem import Problem
+from ...models.scheduled_batch_reply import ScheduledBatchReply
 from ...models.xadd_batch_body import XaddBatchBody
 from ...models.xadd_batch_tailrace_trace import (
     XaddBatchTailraceTrace,
@@ -74,7 +75,7 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> BatchReply | Problem | None:
+) -> BatchReply | Problem | ScheduledBatchReply | None:
     if response.status_code == 200:
         response_200 = BatchReply.from_dict(response.json())
 
@@ -84,6 +85,11 @@ def _parse_response(
         response_201 = BatchReply.from_dict(response.json())
 
         return response_201
+
+    if response.status_code == 202:
+        response_202 = ScheduledBatchReply.from_dict(response.json())
+
+        return response_202
 
     if response.status_code == 400:
         response_400 = Problem.from_dict(response.json())
@@ -183,7 +189,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[BatchReply | Problem]:
+) -> Response[BatchReply | Problem | ScheduledBatchReply]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -205,10 +211,14 @@ def sync_detailed(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[BatchReply | Problem]:
+) -> Response[BatchReply | Problem | ScheduledBatchReply]:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
+
+    With `delay_ms` or `deliver_at_ms`, the server stores them, appends all of them then, and responds
+    with
+    202.
 
     Args:
         key (str):  Example: race:france.
@@ -231,7 +241,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[BatchReply | Problem]
+        Response[BatchReply | Problem | ScheduledBatchReply]
     """
 
     kwargs = _get_kwargs(
@@ -267,10 +277,14 @@ def sync(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> BatchReply | Problem | None:
+) -> BatchReply | Problem | ScheduledBatchReply | None:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
+
+    With `delay_ms` or `deliver_at_ms`, the server stores them, appends all of them then, and responds
+    with
+    202.
 
     Args:
         key (str):  Example: race:france.
@@ -293,7 +307,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        BatchReply | Problem
+        BatchReply | Problem | ScheduledBatchReply
     """
 
     return sync_detailed(
@@ -324,10 +338,14 @@ async def asyncio_detailed(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[BatchReply | Problem]:
+) -> Response[BatchReply | Problem | ScheduledBatchReply]:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
+
+    With `delay_ms` or `deliver_at_ms`, the server stores them, appends all of them then, and responds
+    with
+    202.
 
     Args:
         key (str):  Example: race:france.
@@ -350,7 +368,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[BatchReply | Problem]
+        Response[BatchReply | Problem | ScheduledBatchReply]
     """
 
     kwargs = _get_kwargs(
@@ -384,10 +402,14 @@ async def asyncio(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> BatchReply | Problem | None:
+) -> BatchReply | Problem | ScheduledBatchReply | None:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
+
+    With `delay_ms` or `deliver_at_ms`, the server stores them, appends all of them then, and responds
+    with
+    202.
 
     Args:
         key (str):  Example: race:france.
@@ -410,7 +432,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        BatchReply | Problem
+        BatchReply | Problem | ScheduledBatchReply
     """
 
     return (

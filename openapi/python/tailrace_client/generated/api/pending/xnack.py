@@ -159,7 +159,9 @@ def sync_detailed(
 ) -> Response[NackReply | Problem]:
     """Return entries unprocessed (nack)
 
-     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+     Return entries to the group: they lose their owner, and the next claim takes them first.
+
+    With `delay_ms`, or by the `backoff` of the group, no claim takes them before that time. O(ids log
     n).
 
     Args:
@@ -201,7 +203,9 @@ def sync(
 ) -> NackReply | Problem | None:
     """Return entries unprocessed (nack)
 
-     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+     Return entries to the group: they lose their owner, and the next claim takes them first.
+
+    With `delay_ms`, or by the `backoff` of the group, no claim takes them before that time. O(ids log
     n).
 
     Args:
@@ -238,7 +242,9 @@ async def asyncio_detailed(
 ) -> Response[NackReply | Problem]:
     """Return entries unprocessed (nack)
 
-     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+     Return entries to the group: they lose their owner, and the next claim takes them first.
+
+    With `delay_ms`, or by the `backoff` of the group, no claim takes them before that time. O(ids log
     n).
 
     Args:
@@ -278,7 +284,9 @@ async def asyncio(
 ) -> NackReply | Problem | None:
     """Return entries unprocessed (nack)
 
-     Return entries to the group: they lose their owner, and the next claim takes them first. O(ids log
+     Return entries to the group: they lose their owner, and the next claim takes them first.
+
+    With `delay_ms`, or by the `backoff` of the group, no claim takes them before that time. O(ids log
     n).
 
     Args:

@@ -1,0 +1,281 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    id: str,
+    *,
+    min_replicas: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(min_replicas, Unset):
+        headers["Min-Replicas"] = min_replicas
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/v1/streams/{key}/scheduled/{id}".format(
+            key=quote(str(key), safe=""),
+            id=quote(str(id), safe=""),
+        ),
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Any | Problem | None:
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 501:
+        response_501 = Problem.from_dict(response.json())
+
+        return response_501
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Any | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
+) -> Response[Any | Problem]:
+    """Cancel a scheduled entry
+
+     Remove an entry before its time, so that it is never appended. O(log n).
+
+    404 `NO_SUCH_ENTRY`: the entry was appended, or cancelled before.
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The scheduled id, as the append returned it. Example:
+            s1692632207973-1692632147973000.
+        min_replicas (str | Unset):  Example: 1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        id=id,
+        min_replicas=min_replicas,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
+) -> Any | Problem | None:
+    """Cancel a scheduled entry
+
+     Remove an entry before its time, so that it is never appended. O(log n).
+
+    404 `NO_SUCH_ENTRY`: the entry was appended, or cancelled before.
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The scheduled id, as the append returned it. Example:
+            s1692632207973-1692632147973000.
+        min_replicas (str | Unset):  Example: 1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Problem
+    """
+
+    return sync_detailed(
+        key=key,
+        id=id,
+        client=client,
+        min_replicas=min_replicas,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
+) -> Response[Any | Problem]:
+    """Cancel a scheduled entry
+
+     Remove an entry before its time, so that it is never appended. O(log n).
+
+    404 `NO_SUCH_ENTRY`: the entry was appended, or cancelled before.
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The scheduled id, as the append returned it. Example:
+            s1692632207973-1692632147973000.
+        min_replicas (str | Unset):  Example: 1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        id=id,
+        min_replicas=min_replicas,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    min_replicas: str | Unset = UNSET,
+) -> Any | Problem | None:
+    """Cancel a scheduled entry
+
+     Remove an entry before its time, so that it is never appended. O(log n).
+
+    404 `NO_SUCH_ENTRY`: the entry was appended, or cancelled before.
+
+    Args:
+        key (str):  Example: race:france.
+        id (str): The scheduled id, as the append returned it. Example:
+            s1692632207973-1692632147973000.
+        min_replicas (str | Unset):  Example: 1.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            id=id,
+            client=client,
+            min_replicas=min_replicas,
+        )
+    ).parsed

@@ -1,0 +1,356 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.list_scheduled_encoding import (
+    ListScheduledEncoding,
+)
+from ...models.list_scheduled_shape import (
+    ListScheduledShape,
+)
+from ...models.problem import Problem
+from ...models.scheduled_page import ScheduledPage
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    key: str,
+    *,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 100,
+    shape: ListScheduledShape | Unset = "fields",
+    encoding: ListScheduledEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(consistency, Unset):
+        headers["Consistency"] = consistency
+
+    params: dict[str, Any] = {}
+
+    params["after"] = after
+
+    params["limit"] = limit
+
+    json_shape: str | Unset = UNSET
+    if not isinstance(shape, Unset):
+        json_shape = shape
+
+    params["shape"] = json_shape
+
+    json_encoding: str | Unset = UNSET
+    if not isinstance(encoding, Unset):
+        json_encoding = encoding
+
+    params["encoding"] = json_encoding
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/streams/{key}/scheduled".format(
+            key=quote(str(key), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | ScheduledPage | None:
+    if response.status_code == 200:
+        response_200 = ScheduledPage.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 421:
+        response_421 = Problem.from_dict(response.json())
+
+        return response_421
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 501:
+        response_501 = Problem.from_dict(response.json())
+
+        return response_501
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | ScheduledPage]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 100,
+    shape: ListScheduledShape | Unset = "fields",
+    encoding: ListScheduledEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
+) -> Response[Problem | ScheduledPage]:
+    """List scheduled entries
+
+     List the entries that were appended with a delay and are not visible yet, in the order of their
+    times.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        after (str | Unset): Return only entries after this one: `next` of the previous page.
+            Example: s1692632207973-1692632147973000.
+        limit (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        shape (ListScheduledShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (ListScheduledEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        consistency (str | Unset):  Example: eventual.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | ScheduledPage]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        after=after,
+        limit=limit,
+        shape=shape,
+        encoding=encoding,
+        consistency=consistency,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 100,
+    shape: ListScheduledShape | Unset = "fields",
+    encoding: ListScheduledEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
+) -> Problem | ScheduledPage | None:
+    """List scheduled entries
+
+     List the entries that were appended with a delay and are not visible yet, in the order of their
+    times.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        after (str | Unset): Return only entries after this one: `next` of the previous page.
+            Example: s1692632207973-1692632147973000.
+        limit (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        shape (ListScheduledShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (ListScheduledEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        consistency (str | Unset):  Example: eventual.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | ScheduledPage
+    """
+
+    return sync_detailed(
+        key=key,
+        client=client,
+        after=after,
+        limit=limit,
+        shape=shape,
+        encoding=encoding,
+        consistency=consistency,
+    ).parsed
+
+
+async def asyncio_detailed(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 100,
+    shape: ListScheduledShape | Unset = "fields",
+    encoding: ListScheduledEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
+) -> Response[Problem | ScheduledPage]:
+    """List scheduled entries
+
+     List the entries that were appended with a delay and are not visible yet, in the order of their
+    times.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        after (str | Unset): Return only entries after this one: `next` of the previous page.
+            Example: s1692632207973-1692632147973000.
+        limit (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        shape (ListScheduledShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (ListScheduledEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        consistency (str | Unset):  Example: eventual.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | ScheduledPage]
+    """
+
+    kwargs = _get_kwargs(
+        key=key,
+        after=after,
+        limit=limit,
+        shape=shape,
+        encoding=encoding,
+        consistency=consistency,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    key: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 100,
+    shape: ListScheduledShape | Unset = "fields",
+    encoding: ListScheduledEncoding | Unset = UNSET,
+    consistency: str | Unset = UNSET,
+) -> Problem | ScheduledPage | None:
+    """List scheduled entries
+
+     List the entries that were appended with a delay and are not visible yet, in the order of their
+    times.
+    O(log n + page).
+
+    Args:
+        key (str):  Example: race:france.
+        after (str | Unset): Return only entries after this one: `next` of the previous page.
+            Example: s1692632207973-1692632147973000.
+        limit (int | Unset): How many entries to return at most. Default: 100. Example: 100.
+        shape (ListScheduledShape | Unset): `fields`: return fields as an object, or as pairs if a
+            name repeats. `pairs`: always return pairs. Default: 'fields'. Example: fields.
+        encoding (ListScheduledEncoding | Unset): `base64`: return all names and values in base64.
+            Example: base64.
+        consistency (str | Unset):  Example: eventual.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | ScheduledPage
+    """
+
+    return (
+        await asyncio_detailed(
+            key=key,
+            client=client,
+            after=after,
+            limit=limit,
+            shape=shape,
+            encoding=encoding,
+            consistency=consistency,
+        )
+    ).parsed
