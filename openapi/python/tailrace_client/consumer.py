@@ -47,7 +47,8 @@ class Consumer(ConsumerBase[Tailrace]):
     limit. If the group has a `max_deliveries` of its own, the server applies that one instead.
 
     `on_failure`: `wait`, a failed entry stays pending and is delivered again after `claim_min_idle_ms`;
-    `nack`, it is returned to the group and delivered again at once, to a consumer that claims.
+    `nack`, it is returned to the group and delivered again to a consumer that claims: after `retry_delay_ms`,
+    without it after the backoff of the group, or at once.
 
     `order_by`: the name of a field, or a function of the fields. Entries with the same value are processed
     one after another in the order of arrival, also with `concurrency`; others at the same time.

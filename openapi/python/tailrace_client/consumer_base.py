@@ -45,6 +45,7 @@ class ConsumerBase(Generic[ClientT]):
         settings: GroupSettings | None = None,
         min_count: int | None = None,
         linger_ms: int | None = None,
+        retry_delay_ms: int | None = None,
         hooks: Iterable[ConsumerHooks] = (),
     ) -> None:
         self.options = ConsumerOptions(
@@ -64,6 +65,7 @@ class ConsumerBase(Generic[ClientT]):
             settings=settings,
             min_count=min_count,
             linger_ms=linger_ms,
+            retry_delay_ms=retry_delay_ms,
         )
         self._begin(client, hooks)
 

@@ -45,6 +45,7 @@ class ConsumerOptions:
     settings: GroupSettings | None = None
     min_count: int | None = None
     linger_ms: int | None = None
+    retry_delay_ms: int | None = None
 
     def __post_init__(self) -> None:
         if not self.streams:
@@ -64,9 +65,14 @@ class ConsumerOptions:
             )
         if self.on_failure not in get_args(OnFailure):
             raise ValueError(f"on_failure={self.on_failure!r} is unknown; use 'wait' or 'nack'")
-        self._check_gathering()
+        self._check_pairs()
 
-    def _check_gathering(self) -> None:
+    def _check_pairs(self) -> None:
+        """Check the options that need another one."""
+        if self.retry_delay_ms is not None:
+            at_least("retry_delay_ms", self.retry_delay_ms, 0)
+            if self.on_failure != "nack":
+                raise ValueError(f"retry_delay_ms={self.retry_delay_ms} needs on_failure='nack'; pass both")
         if self.min_count is not None:
             at_least("min_count", self.min_count, 1, self.batch)
         if self.linger_ms is not None:

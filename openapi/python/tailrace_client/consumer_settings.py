@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, fields
 
-Values: TypeAlias = dict[str, int | str | None]
-"""Settings by name, as a group takes them."""
+from tailrace_client.group_settings import Backoff, Setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +15,7 @@ class GroupSettings:
     more delivery; by default to `<stream>:dead`. `filter`: the group delivers only entries that match.
     `claim_min_idle_ms`: a read first takes over entries that are pending for this long.
     `consumer_expiry_ms`: a consumer that was not seen for this long gives its entries back. `max_lag_ms`: the
-    server warns if the oldest unread entry is older.
+    server warns if the oldest unread entry is older. `backoff`: how long a nack delays the next delivery.
     """
 
     max_deliveries: int | None = None
@@ -26,10 +24,12 @@ class GroupSettings:
     claim_min_idle_ms: int | None = None
     consumer_expiry_ms: int | None = None
     max_lag_ms: int | None = None
+    backoff: Backoff | None = None
 
-    def values(self, stream: str) -> Values:
+    def values(self, stream: str) -> dict[str, Setting]:
         """Return what to set for the group on this stream."""
-        values = {name: value for name, value in asdict(self).items() if value is not None}
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        values: dict[str, Setting] = {name: value for name, value in given.items() if value is not None}
         if self.max_deliveries is not None:
             values.setdefault("dead_letter_stream", f"{stream}:dead")
         return values

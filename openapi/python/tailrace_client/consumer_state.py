@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from tailrace_client import group_calls
+from tailrace_client import group_calls, group_settings
 from tailrace_client.call import Call
 from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.entries import Delivery, Slice
@@ -113,7 +113,7 @@ class ConsumerState(Generic[ItemT]):
         settings = self.options.settings
         while settings is not None and self._unset:
             stream = self._unset[-1]
-            yield group_calls.configure(stream, self.options.group, settings.values(stream))
+            yield group_settings.configure(stream, self.options.group, settings.values(stream))
             self._unset.pop()
 
     def read_call(self, count: int, wait_ms: int) -> Call[list[Slice]]:
@@ -173,16 +173,22 @@ class ConsumerState(Generic[ItemT]):
         self.held.pop((item.stream, item.id), None)
 
     def settle_calls(
-        self, items: Iterable[Work], how: Literal["ack", "nack"], mode: NackMode = "fail"
+        self,
+        items: Iterable[Work],
+        how: Literal["ack", "nack"],
+        mode: NackMode = "fail",
+        delay_ms: int | None = None,
     ) -> list[Settle]:
-        """Return the calls that acknowledge the items, or return them to the group. In the mode `silent`, the
-        delivery does not count."""
+        """Return the calls that acknowledge the items, or return them to the group, for after `delay_ms`. In
+        the mode `silent`, the delivery does not count."""
         group = self.options.group
         settles = []
         for key, some in _requests(items):
             ids = [item.id for item in some]
-            nack = how == "nack"
-            call = group_calls.nack(key, group, ids, mode) if nack else group_calls.ack(key, group, ids)
+            if how == "ack":
+                call = group_calls.ack(key, group, ids)
+            else:
+                call = group_calls.nack(key, group, ids, mode, delay_ms=delay_ms)
             settles.append(Settle(call, some))
         return settles
 

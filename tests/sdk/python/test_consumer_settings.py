@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from tailrace_client import (
     AsyncConsumer,
     AsyncItem,
     AsyncTailrace,
+    Backoff,
     Consumer,
     GroupSettings,
     Item,
@@ -129,10 +132,60 @@ def test_a_consumer_gathers_entries_before_it_begins(tailrace: Tailrace, stream:
         ({"min_count": 101}, "min_count=101 is out of range; it must be from 1 to 100"),
         ({"linger_ms": 5}, "linger_ms=5 needs min_count; pass both"),
         ({"min_count": 2, "linger_ms": -1}, "linger_ms=-1 is out of range; it must be at least 0"),
+        ({"retry_delay_ms": 5}, "retry_delay_ms=5 needs on_failure='nack'; pass both"),
     ],
 )
-def test_a_wrong_option_of_gathering_is_refused(
-    tailrace: Tailrace, options: dict[str, int], said: str
-) -> None:
+def test_a_wrong_option_is_refused(tailrace: Tailrace, options: dict[str, int], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         Consumer(tailrace, "s", "g", "alice", **options)  # type: ignore[arg-type]
+
+
+HOUR_MS = 3_600_000
+
+
+def delayed_for_an_hour(stream: Stream) -> bool:
+    """Whether the only pending entry can be claimed in an hour, and by nobody before."""
+    group = stream.group("g")
+    [pending] = group.pending()
+    left_ms = (pending.claimable_at_ms or 0) - time.time() * 1_000
+    return not group.read("bob", claim_min_idle_ms=0) and HOUR_MS / 2 < left_ms <= HOUR_MS
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"retry_delay_ms": HOUR_MS}, {"settings": GroupSettings(backoff=Backoff(HOUR_MS, 2, 2 * HOUR_MS))}],
+    ids=["of the consumer", "of the group"],
+)
+def test_a_failed_entry_comes_back_after_its_delay(
+    tailrace: Tailrace, stream: Stream, options: dict[str, Any]
+) -> None:
+    stream.append({"n": "1"})
+    consumer = Consumer(tailrace, stream.key, "g", "alice", wait_ms=100, on_failure="nack", **options)
+
+    def handle(_: Item) -> None:
+        consumer.stop()
+        raise ValueError("later")
+
+    consumer.run(handle)
+    assert delayed_for_an_hour(stream)
+
+
+def test_an_item_is_returned_for_later(tailrace: Tailrace, stream: Stream, base_url: str) -> None:
+    stream.append({"n": "1"})
+    consumer = Consumer(tailrace, stream.key, "g", "alice", wait_ms=100)
+    for item in consumer:
+        item.nack(delay_ms=HOUR_MS)
+        consumer.stop()
+    assert delayed_for_an_hour(stream)
+    other = tailrace.stream(f"{stream.key}:other")
+    other.append({"n": "1"})
+
+    async def program() -> None:
+        async with AsyncTailrace(base_url) as client:
+            consumer = AsyncConsumer(client, other.key, "g", "alice", wait_ms=100)
+            async for item in consumer:
+                await item.nack(delay_ms=HOUR_MS)
+                consumer.stop()
+
+    asyncio.run(program())
+    assert delayed_for_an_hour(other)
