@@ -17,6 +17,7 @@ export type { Waiting } from "./calls.js";
 export { Consumer } from "./consumer/consumer.js";
 export type { BatchOptions, RunOptions } from "./consumer/consumer.js";
 export { Batch, Item } from "./consumer/item.js";
+export type { Later } from "./consumer/item.js";
 export type { CheckedOptions, ConsumerHooks, ConsumerOptions, Named, Outcome } from "./consumer/options.js";
 export { bytesOf } from "./entries.js";
 export type { Delivered, Entry, EntryForm, Fields, Value } from "./entries.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Consumer, type ConsumerHooks, type ConsumerOptions, type Tailrace } from "tailrace-client";
+import { Consumer, type ConsumerHooks, type ConsumerOptions, type Tailrace, api } from "tailrace-client";
 
 import { FaultyLine } from "./faulty-line.js";
 import { client, fresh, occasion, restart, take } from "./server.js";
@@ -334,3 +334,31 @@ test("a consumer gathers entries before it begins", async () => {
   assert.throws(() => make({ minCount: 0 }), /minCount is 0; it must be an integer, from 1 to 100/);
   assert.throws(() => make({ lingerMs: 5 }), /lingerMs 5 needs minCount/);
 });
+
+test("a failed entry, and one that is returned for later, come back after their delay", async () => {
+  const hour = 3_600_000;
+  const options = { onFailure: "nack" as const };
+  for (const each of [{ retryDelayMs: hour }, { settings: { backoff: { initial_ms: hour } } }, undefined]) {
+    const { group, make } = await filled(1);
+    const consumer = make({ ...options, ...each });
+    await consumer.run(async (item) => {
+      consumer.stop();
+      if (each !== undefined) throw new Error("later");
+      await item.nack({ delayMs: hour });
+    });
+    const claimed = await group.read({ consumer: "bob", claimMinIdleMs: 0 });
+    assert.deepEqual(claimed, []);
+    const { pending } = await api
+      .xpending({
+        client: client().http,
+        path: { key: group.key, group: group.name },
+        throwOnError: true,
+      })
+      .then(({ data }) => data);
+    const left = (pending[0]?.claimable_at_ms ?? 0) - Date.now();
+    assert.ok(left > hour / 2 && left <= hour, String(left));
+  }
+  assert.throws(() => new Consumer(client(), { ...plain, retryDelayMs: 5 }), /needs onFailure nack/);
+});
+
+const plain = { streams: "s", group: "g", consumer: "alice" };

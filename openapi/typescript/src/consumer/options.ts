@@ -27,9 +27,11 @@ export interface ConsumerOptions {
   readonly deadLetterStream?: string;
   /**
    * `wait`, the default: a failed entry is delivered again after `claimMinIdleMs`. `nack`: it is returned to
-   * the group and delivered again at once, to a consumer that claims.
+   * the group and delivered again to a consumer that claims: after `retryDelayMs`, without it after the backoff
+   * of the group, or at once.
    */
   readonly onFailure?: "wait" | "nack";
+  readonly retryDelayMs?: number;
   /**
    * The name of a field, or a function of the fields. Entries with the same value are processed one after
    * another, in the order of arrival; others at the same time.
@@ -74,6 +76,7 @@ export interface CheckedOptions
       | "settings"
       | "minCount"
       | "lingerMs"
+      | "retryDelayMs"
       | "signal"
       | "streams"
     >
@@ -85,6 +88,7 @@ export interface CheckedOptions
   readonly settings: ConsumerOptions["settings"];
   readonly minCount: number | undefined;
   readonly lingerMs: number | undefined;
+  readonly retryDelayMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -134,6 +138,7 @@ const DEFAULTS = {
   settings: undefined,
   minCount: undefined,
   lingerMs: undefined,
+  retryDelayMs: undefined,
   signal: undefined,
 };
 
@@ -158,6 +163,9 @@ export function checked(options: ConsumerOptions): CheckedOptions {
   if (all.lingerMs !== undefined) inRange("lingerMs", all.lingerMs, 0);
   if (all.lingerMs !== undefined && all.minCount === undefined)
     throw refusedHere(`lingerMs ${all.lingerMs} needs minCount; pass both`);
+  if (all.retryDelayMs !== undefined) inRange("retryDelayMs", all.retryDelayMs, 0);
+  if (all.retryDelayMs !== undefined && all.onFailure !== "nack")
+    throw refusedHere(`retryDelayMs ${all.retryDelayMs} needs onFailure nack; pass both`);
   if (!["wait", "nack"].includes(all.onFailure))
     throw refusedHere(`onFailure is ${String(all.onFailure)}; use wait or nack`);
   return all;
