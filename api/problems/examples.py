@@ -26,7 +26,8 @@ class Example(NamedTuple):
 
 
 _UNKNOWN_MEMBER: Final = (
-    "unknown member; allowed: `fields`, `pairs`, `encoding`, `id`, `trim`, `nomkstream`, `if_last_id`"
+    "unknown member; allowed: `fields`, `pairs`, `encoding`, `id`, `trim`, `nomkstream`, `if_last_id`, "
+    "`delay_ms`, `deliver_at_ms`"
 )
 _UNKNOWN_PARAMETER: Final = "unknown parameter; none is allowed"
 

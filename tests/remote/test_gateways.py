@@ -173,6 +173,7 @@ def test_the_limits_show_what_the_engine_has(one: Server) -> None:
     assert refused == [
         "settings of groups (dead letters, leases, lag alert), `:extend`, `min_count` of a read",
         "retention of streams",
+        "appends and nacks with a delay, scheduled entries",
     ]
 
 

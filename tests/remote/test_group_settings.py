@@ -9,16 +9,21 @@ import pytest
 from tailrace.core.commands import (
     Append,
     Batch,
+    CancelScheduled,
     Command,
     ConfigureGroup,
     ConfigureStream,
     CreateStream,
     ExtendLeases,
+    ListScheduled,
+    NackMode,
+    NegativeAcknowledge,
     Read,
     ReadFrom,
     ReadGroup,
     Redrive,
     RetentionRules,
+    ScheduleEntries,
 )
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
@@ -32,6 +37,10 @@ COMMANDS = [
     Redrive(b"s", b"g", 1),
     CreateStream(b"s", retention=RetentionRules(max_length=1)),
     ConfigureStream(b"s", retention=None),
+    ScheduleEntries(b"s", [b'{"a":"b"}'], delay_ms=5),
+    ListScheduled(b"s"),
+    CancelScheduled(b"s", (1,)),
+    NegativeAcknowledge(b"s", b"g", NackMode.FAIL, (1,), delay_ms=5),
 ]
 
 
