@@ -144,7 +144,7 @@ HOUR_MS = 3_600_000
 
 
 def delayed_for_an_hour(stream: Stream) -> bool:
-    """Whether the only pending entry can be claimed in an hour, and by nobody before."""
+    """Whether the only pending entry can be claimed in an hour, and not before."""
     group = stream.group("g")
     [pending] = group.pending()
     left_ms = (pending.claimable_at_ms or 0) - time.time() * 1_000
