@@ -131,7 +131,7 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
             typer.echo(f"to {writing.name} ({writing.engine})")
             task = Migration(reading, writing, rules, begun, _warn)
             if verify_only:
-                _compare(task, task.keys())
+                _compare(task, task.keys(), is_complete=True)
                 return
             streams = task.survey()
             _announce(streams, (reading, writing), accept_losses=accept_losses, dry_run=dry_run)
@@ -180,6 +180,7 @@ def _copy(task: Migration, streams: Sequence[Surveyed], *, follow: bool, until_q
     _compare(task, task.copied_keys)
     if task.has_changed():
         fail("the source has changed meanwhile: stop producers and consumers, and run the same command again")
+    task.set_retention()
 
 
 def _follow(task: Migration, until_quiet_s: float | None) -> None:
@@ -192,10 +193,11 @@ def _follow(task: Migration, until_quiet_s: float | None) -> None:
     typer.echo(f"followed {meter.summary}")
 
 
-def _compare(task: Migration, keys: Sequence[bytes]) -> None:
-    """Compare the streams. Exits with status 1 if they differ."""
+def _compare(task: Migration, keys: Sequence[bytes], *, is_complete: bool = False) -> None:
+    """Compare the streams. Exits with status 1 if they differ. `is_complete`: the migration is over, so the
+    retention has been set, too."""
     with metered("Comparing", 0) as meter:
-        result = compared(task.verify(keys, meter))
+        result = compared(task.verify(keys, meter, is_complete=is_complete))
     print_comparison(result, meter)
     if result.total:
         raise typer.Exit(1)

@@ -22,7 +22,7 @@ from tailrace.app import __version__
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.counters.histogram import DURATION_POWERS, SIZE_POWERS, Histogram
-from tailrace.app.observability.counters.moved import MEANINGS
+from tailrace.app.observability.counters.moved import MEANINGS, RETIRED
 from tailrace.app.observability.counters.requests import RequestFigures
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
@@ -122,6 +122,10 @@ def _commands(figures: CommandFigures) -> Iterator[Metric]:
     yield refused
     for name, meaning in MEANINGS.items():
         yield _counter(name, meaning, getattr(figures.counters, name))
+    retired = CounterMetricFamily(PREFIX + "entries_retired", RETIRED, labels=("reason",))
+    for reason, count in figures.counters.retired.items():
+        retired.add_metric((reason,), count)
+    yield retired
 
 
 def _readers(sources: Sources) -> Iterator[Metric]:

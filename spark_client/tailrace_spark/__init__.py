@@ -13,6 +13,7 @@ from tailrace_spark.archive.job import archive_stream
 from tailrace_spark.errors import BadArchive, BadOption, BadValue, DataLoss, SinkError, SourceError
 from tailrace_spark.sink.sink import TailraceSink
 from tailrace_spark.source.data_source import TailraceDataSource
+from tailrace_spark.unprocessed import dead_letters
 
 __all__ = [
     "BadArchive",
@@ -24,5 +25,6 @@ __all__ = [
     "TailraceDataSource",
     "TailraceSink",
     "archive_stream",
+    "dead_letters",
     "read_history",
 ]

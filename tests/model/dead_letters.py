@@ -44,9 +44,19 @@ class DeadLetterModel(Model):
             if self.is_exhausted(count) and self.streams[SOURCE].fields(value) is not None:
                 self.bury(item, "fatal" if mode == "FATAL" and retry is None else "max_deliveries")
             else:
-                found.put(Pending(value, None, 0, count))
+                found.put(Pending(value, None, self.until_ms(mode, count), count))
             done += 1
         return done
+
+    def until_ms(self, mode: str, count: int) -> int:
+        """When an entry that is given back can be claimed; 0: at once."""
+        del mode, count
+        return 0
+
+    def may_claim(self, item: Pending, min_idle_ms: int) -> bool:
+        if item.consumer is None:
+            return not item.is_delayed
+        return self.idle_ms(item) >= min_idle_ms
 
     def claim_here(self, consumer: str, min_idle_ms: int, ids: list[Id], *, force: bool) -> list[Any]:
         stream = self.streams[SOURCE]
@@ -60,7 +70,7 @@ class DeadLetterModel(Model):
                 continue
             if item is None and force:
                 found.put(Pending(value, consumer, self.now_ms, 2))
-            elif item is None or (item.consumer is not None and self.idle_ms(item) < min_idle_ms):
+            elif item is None or not self.may_claim(item, min_idle_ms):
                 continue
             elif self.is_exhausted(item.count):
                 self.bury(item)
@@ -88,7 +98,7 @@ class DeadLetterModel(Model):
             if fields is None:
                 found.drop(item.id)
                 deleted.append(text(item.id))
-            elif item.consumer is not None and self.idle_ms(item) < min_idle_ms:
+            elif not self.may_claim(item, min_idle_ms):
                 continue
             elif self.is_exhausted(item.count):
                 self.bury(item)
@@ -113,7 +123,7 @@ class DeadLetterModel(Model):
         self, stream: Stream, group: Group, consumer: str, min_idle_ms: int, budget: Budget
     ) -> list[Any]:
         entries: list[Any] = []
-        for item in list(group.pel):
+        for item in [each for each in group.pel if not each.is_delayed]:
             idle_ms = self.idle_ms(item)
             if idle_ms < min_idle_ms or budget.in_stream >= budget.count:
                 break

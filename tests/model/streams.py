@@ -23,12 +23,17 @@ def text(value: Id) -> str:
 
 @dataclass
 class Pending:
-    """One pending entry; `consumer` None after a negative acknowledgment, and then `at_ms` is 0."""
+    """One pending entry; `consumer` None after a negative acknowledgment, and then `at_ms` is 0, or the time
+    before which no consumer can claim the entry."""
 
     id: Id
     consumer: str | None
     at_ms: int
     count: int
+
+    @property
+    def is_delayed(self) -> bool:
+        return self.consumer is None and self.at_ms > 0
 
 
 @dataclass
@@ -39,12 +44,18 @@ class Consumer:
 
 @dataclass
 class Group:
-    """`pel` is in the order in which CLAIM takes entries: unowned first, then by delivery time."""
+    """`pel` is in the order in which CLAIM takes entries: unowned first, then by delivery time. `held`: the
+    entries that the group has passed over and will deliver later, rising."""
 
     last: Id
     read: int | None
     pel: list[Pending] = field(default_factory=list)
     consumers: dict[str, Consumer] = field(default_factory=dict)
+    held: list[Id] = field(default_factory=list)
+
+    def has_read(self, value: Id) -> bool:
+        """Whether the group needs neither this entry nor an earlier one as a new one."""
+        return value <= self.last and not any(held <= value for held in self.held)
 
     def find(self, value: Id) -> Pending | None:
         return next((item for item in self.pel if item.id == value), None)
@@ -124,10 +135,10 @@ class Stream:
             return 0
         if group.last < self.first and self.max_deleted < self.first:
             return len(self.entries)
-        if group.read is not None and not self.has_tombstone_from(group.last):
-            return self.added - group.read
-        estimate = self.estimate(group.last)
-        return None if estimate is None else self.added - estimate
+        known = group.read
+        if known is None or self.has_tombstone_from(group.last):
+            known = self.estimate(group.last)
+        return None if known is None else self.added - known + len(group.held)
 
 
 def trim_rule(policy: str, max_length: int | None = None, min_id: Id = ZERO) -> Callable[[Stream], int]:

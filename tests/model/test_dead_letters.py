@@ -47,6 +47,7 @@ class DeadLetters(RuleBasedStateMachine):
         self.appended = 0
         self.settled: Counter[str] = Counter()
         self.deleted: set[str] = set()
+        self.prepare()
         self.same(
             self.model.create_group(SOURCE, GROUP, (0, 0), None),
             "XGROUP",
@@ -62,6 +63,9 @@ class DeadLetters(RuleBasedStateMachine):
 
     def new_model(self, now_ms: int) -> DeadLetterModel:
         return DeadLetterModel(now_ms)
+
+    def prepare(self) -> None:
+        """Run the commands that come before all others."""
 
     def teardown(self) -> None:
         if hasattr(self, "disk"):

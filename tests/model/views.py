@@ -35,7 +35,11 @@ def _full_group(stream: Stream, name: str, group: Group) -> dict[str, Any]:
         "lag": stream.lag(group),
         "pel-count": len(by_id),
         "nacked-count": sum(item.consumer is None for item in by_id),
-        "pending": [[text(item.id), item.consumer or "", item.at_ms, item.count] for item in by_id],
+        "pending": [
+            # A delayed entry has no owner, and no time of delivery.
+            [text(item.id), item.consumer or "", item.at_ms if item.consumer is not None else 0, item.count]
+            for item in by_id
+        ],
         "consumers": [
             _full_consumer(who, consumer, by_id) for who, consumer in sorted(group.consumers.items())
         ],

@@ -111,7 +111,7 @@ def test_other_settings_are_refused_with_the_store_that_has_them(
     "command",
     [
         lambda key: c.ScheduleEntries(key, [FRAGMENT], delay_ms=5),
-        lambda key: c.ListScheduled(key),
+        c.ListScheduled,
         lambda key: c.CancelScheduled(key, (1,)),
         lambda key: c.NegativeAcknowledge(key, G, c.NackMode.FAIL, (1,), delay_ms=5),
     ],

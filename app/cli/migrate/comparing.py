@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Final, NamedTuple
 
+from tailrace.app.cli.migrate import retention
 from tailrace.app.cli.migrate.entries import entries
 from tailrace.app.cli.migrate.facts import GroupFacts, StreamFacts, differences, facts_of
 from tailrace.app.cli.migrate.group_settings import held, shown
@@ -30,8 +31,11 @@ class Compared(NamedTuple):
     differences: list[str]
 
 
-def compared(source: Place, target: Place, key: bytes, advance: Callable[[int, int], None]) -> Compared:
-    """Compare one stream. `advance` is called with a number of entries and their bytes."""
+def compared(
+    source: Place, target: Place, key: bytes, advance: Callable[[int, int], None], *, is_complete: bool
+) -> Compared:
+    """Compare one stream. `advance` is called with a number of entries and their bytes. `is_complete`: the
+    target has the retention of the source, too."""
     wanted, present = facts_of(source, key), facts_of(target, key)
     if wanted is None or present is None:
         missing = [f"the stream is missing in the {'source' if wanted is None else 'target'}"]
@@ -42,6 +46,8 @@ def compared(source: Place, target: Place, key: bytes, advance: Callable[[int, i
     pending = 0
     if source.abilities.group_settings and target.abilities.group_settings:
         found += _settings(wanted, present, target.abilities.settings_held)
+    if is_complete and source.abilities.retention and target.abilities.retention:
+        found += _retention(retention.held(wanted.retention, target.abilities.retention), present.retention)
     for name in wanted.groups.keys() & present.groups.keys():
         group_pending, unequal = _pending(
             source, target, key, name, (wanted.groups[name], present.groups[name])
@@ -49,6 +55,12 @@ def compared(source: Place, target: Place, key: bytes, advance: Callable[[int, i
         pending += group_pending
         found += [f"group {text(name)}: {difference}" for difference in unequal]
     return Compared(count, len(wanted.groups), pending, found)
+
+
+def _retention(wanted: retention.Rules, present: retention.Rules) -> Iterator[str]:
+    if wanted != present:
+        one, other = retention.shown(wanted), retention.shown(present)
+        yield f"the retention is {one} in the source and {other} in the target"
 
 
 def _settings(wanted: StreamFacts, present: StreamFacts, names: frozenset[str] | None) -> Iterator[str]:

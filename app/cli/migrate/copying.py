@@ -21,6 +21,7 @@ from tailrace.app.cli.migrate.group_settings import NO_SETTINGS, held
 from tailrace.app.cli.migrate.groups import changes, position, requests, with_owners
 from tailrace.app.cli.migrate.pending import Pending, pending_of
 from tailrace.app.cli.migrate.port import Place, Words, one, run_all
+from tailrace.app.cli.migrate.retention import NO_RULES
 from tailrace.core.stream_id import ZERO_ID, StreamId, format_id
 
 Appended = Callable[[int, int], None]
@@ -61,7 +62,9 @@ class StreamCopy:
                     self._target.configure(self._key, name, settings)
 
     def _remove_settings(self, present: StreamFacts | None) -> None:
-        """Remove the settings of groups in the target, under which the copy would move entries."""
+        """Remove the policies of the target, under which it would move or remove entries of the copy."""
+        if present is not None and present.retention:
+            self._target.retain(self._key, NO_RULES)
         for name, group in ({} if present is None else present.groups).items():
             if group.settings:
                 self._target.configure(self._key, name, NO_SETTINGS)

@@ -27,6 +27,7 @@ from tailrace.app.cli.migrate.port import (
     accepted,
 )
 from tailrace.app.cli.migrate.redis_place import scan
+from tailrace.app.cli.migrate.retention import ALL_RULES, NO_RULES, Rules, rules_of
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.core.engine import Engine
@@ -41,7 +42,12 @@ class DirectoryPlace:
     """The data directory at `directory`. `may_be_empty`: it need not exist or contain data."""
 
     abilities = Abilities(
-        unowned=True, settings=True, expiry=False, name_bytes_max=NAME_BYTES_MAX, group_settings=True
+        unowned=True,
+        settings=True,
+        expiry=False,
+        name_bytes_max=NAME_BYTES_MAX,
+        group_settings=True,
+        retention=frozenset(ALL_RULES),
     )
 
     def __init__(self, directory: Path, *, may_be_empty: bool = False) -> None:
@@ -94,6 +100,16 @@ class DirectoryPlace:
     def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
         """Fail: the directory is open for reading."""
         raise NotImplementedError(key, group, settings)
+
+    def retention(self, key: bytes) -> Rules:
+        """Return the rules of the stream's retention; see `Place`."""
+        stream = self._engine.keyspace.streams.get(key)
+        kept = None if stream is None else stream.retention
+        return NO_RULES if kept is None else rules_of(asdict(kept.rules))
+
+    def retain(self, key: bytes, rules: Rules) -> None:
+        """Fail: the directory is open for reading."""
+        raise NotImplementedError(key, rules)
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""

@@ -22,6 +22,7 @@ from tailrace.app.cli.migrate.port import (
     one,
     text,
 )
+from tailrace.app.cli.migrate.retention import NO_RULES, Rules
 from tailrace.core.stream_id import StreamId, format_id
 
 NO_EXPIRY: Final = -1
@@ -67,6 +68,7 @@ class StreamFacts(NamedTuple):
     keys_remembered: int
     expires_at_ms: int
     groups: dict[bytes, GroupFacts]
+    retention: Rules = NO_RULES
 
 
 class WrongType(CannotMigrate):
@@ -85,6 +87,8 @@ def facts_of(place: Place, key: bytes) -> StreamFacts | None:
             raise WrongType(f"{text(key)} of {place.name} is not a stream")
         accepted(reply, words)
     facts = _facts(as_map(reply), NO_EXPIRY if expires_at_ms == _NO_KEY else expires_at_ms)
+    if place.abilities.retention:
+        facts = facts._replace(retention=place.retention(key))
     if not (facts.groups and place.abilities.group_settings):
         return facts
     settings = place.group_settings(key)

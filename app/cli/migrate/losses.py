@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tailrace.app.cli.migrate import retention
 from tailrace.app.cli.migrate.facts import NO_EXPIRY, StreamFacts
 from tailrace.app.cli.migrate.group_settings import Settings, shown
 from tailrace.app.cli.migrate.port import Abilities, text
@@ -38,11 +39,18 @@ def losses_of(key: bytes, facts: StreamFacts, target: Abilities) -> Iterator[str
     if facts.settings not in ({}, _DEFAULT_SETTINGS) and not target.settings:
         values = ", ".join(f"{text(name)} {value}" for name, value in sorted(facts.settings.items()))
         yield f"the settings {values}: the target has no XCFGSET"
+    lost = {name: rule for name, rule in facts.retention.items() if name not in target.retention}
+    if lost:
+        yield f"the retention {retention.shown(lost)}: only Tailrace with its own storage has these rules"
     if facts.keys_remembered:
         yield (
             f"{facts.keys_remembered} idempotency keys: no command can set them, so an append that a "
             "producer repeats after the switch can be stored twice"
         )
+    yield from _losses_of_groups(facts, target)
+
+
+def _losses_of_groups(facts: StreamFacts, target: Abilities) -> Iterator[str]:
     for name, group in facts.groups.items():
         yield from _lost_settings(name, group.settings, target)
         if group.unowned_count and not target.unowned:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias, cast
 
 from tailrace.app.cli.migrate.group_settings import Settings
+from tailrace.app.cli.migrate.retention import Rules
 from tailrace.core.stream_id import StreamId, parse_id
 
 Words: TypeAlias = Sequence[bytes]
@@ -57,6 +58,7 @@ class Abilities(NamedTuple):
     (XCFGSET, Redis 8.6). `expiry`: keys that expire. `name_bytes_max`: the longest name of a key, a group or
     a consumer; None: no limit. `group_settings`: settings of groups, which only Tailrace has.
     `settings_held`: the names of those that the place has; None: all.
+    `retention`: the names of the rules of a retention that it has.
     """
 
     unowned: bool
@@ -65,6 +67,7 @@ class Abilities(NamedTuple):
     name_bytes_max: int | None
     group_settings: bool = False
     settings_held: frozenset[str] | None = None
+    retention: frozenset[str] = frozenset()
 
 
 class Place(Protocol):
@@ -94,6 +97,14 @@ class Place(Protocol):
 
     def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
         """Replace the settings of a group. Raises `PlaceDown` or `CannotMigrate`."""
+        ...
+
+    def retention(self, key: bytes) -> Rules:
+        """Return the rules of the stream's retention. Raises `PlaceDown` or `CannotMigrate`."""
+        ...
+
+    def retain(self, key: bytes, rules: Rules) -> None:
+        """Replace the rules of the stream's retention. Raises `PlaceDown` or `CannotMigrate`."""
         ...
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:

@@ -23,6 +23,7 @@ from tailrace.app.cli.migrate.port import (
     scanned,
 )
 from tailrace.app.cli.migrate.redis_node import Options, Redirected, RedisNode
+from tailrace.app.cli.migrate.retention import NO_RULES, Rules
 from tailrace.core.stream_id import format_id
 
 _OLDEST: Final = (7, 0)
@@ -62,6 +63,15 @@ class RedisPlace:
     def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
         """Fail: the engine has no settings of groups."""
         raise NotImplementedError(key, group, settings)
+
+    def retention(self, key: bytes) -> Rules:
+        """Return none: the engine has no retention."""
+        del key
+        return NO_RULES
+
+    def retain(self, key: bytes, rules: Rules) -> None:
+        """Fail: the engine has no retention."""
+        raise NotImplementedError(key, rules)
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""

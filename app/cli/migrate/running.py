@@ -19,6 +19,7 @@ from tailrace.app.cli.migrate.facts import StreamFacts, WrongType, facts_of
 from tailrace.app.cli.migrate.losses import is_left_out, losses_of
 from tailrace.app.cli.migrate.port import CannotMigrate, Place, PlaceDown, one, text
 from tailrace.app.cli.migrate.progress import Meter
+from tailrace.app.cli.migrate.retention import held
 
 ROUND_S: Final = 1.0
 """The pause between two looks at the source while following."""
@@ -179,10 +180,22 @@ class Migration:
 
     # --- the end -----------------------------------------------------------------------------------------
 
-    def verify(self, keys: Sequence[bytes], meter: Meter) -> Iterator[tuple[bytes, str]]:
-        """Compare the streams `keys` on both sides; yield each difference with its key."""
+    def set_retention(self) -> None:
+        """Give the streams that were copied the retention of the source. From then on the target removes
+        entries by itself, so this comes after the comparison."""
+        for key, facts in sorted(self._known.items()):
+            rules = held(facts.retention, self._target.abilities.retention)
+            if rules:
+                self._patiently(partial(self._target.retain, key, rules))
+
+    def verify(
+        self, keys: Sequence[bytes], meter: Meter, *, is_complete: bool
+    ) -> Iterator[tuple[bytes, str]]:
+        """Compare the streams `keys` on both sides; yield each difference with its key. `is_complete`: also
+        compare their retention."""
+        compare = partial(compared, self._source, self._target, is_complete=is_complete)
         for key in keys:
-            result = self._patiently(partial(compared, self._source, self._target, key, meter.add))
+            result = self._patiently(partial(compare, key, meter.add))
             meter.streams += 1
             meter.groups += result.groups
             meter.pending += result.pending

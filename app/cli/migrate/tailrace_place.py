@@ -34,8 +34,10 @@ from tailrace.app.cli.migrate.port import (
     text,
 )
 from tailrace.app.cli.migrate.redis_place import scan
+from tailrace.app.cli.migrate.retention import NO_RULES, Rules, retention_body, rules_had, rules_of
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
 from tailrace.app.cli.redis.replies import Reply as ClientReply
+from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import NAME_BYTES_MAX
 from tailrace.core.stream_id import format_id
 
@@ -65,6 +67,7 @@ class TailracePlace:
         if limits.get("engine"):
             names = held_by_gateway(limits["engine"])
             self.abilities = self.abilities._replace(settings_held=names, group_settings=bool(names))
+        self.abilities = self.abilities._replace(retention=rules_had(limits))
 
     def run(self, commands: Sequence[Words], key: bytes, *, atomic: bool = False) -> list[Reply]:
         """Run commands in one request; see `Place`."""
@@ -106,6 +109,21 @@ class TailracePlace:
                 f"the settings of the group {text(group)} of {text(key)} ({shown(settings)}) were refused; "
                 f"remove them from the source, or migrate to a server with its own storage: {error}"
             ) from None
+
+    def retention(self, key: bytes) -> Rules:
+        """Return the rules of the stream's retention; see `Place`. A stream that is gone has none."""
+        with _errors(self.name):
+            try:
+                return rules_of(self._server.request("GET", stream_path(key)).json().get("retention"))
+            except RefusedByServer as error:
+                if error.code == ErrorCode.NO_SUCH_STREAM:
+                    return NO_RULES
+                raise
+
+    def retain(self, key: bytes, rules: Rules) -> None:
+        """Replace the rules of the stream's retention; see `Place`."""
+        with _errors(self.name):
+            self._server.request("POST", stream_path(key, ":configure"), body=retention_body(rules))
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""

@@ -34,6 +34,12 @@ export interface Group {
   readonly lastDeliveredId: string;
   readonly read: number | null;
   readonly lag: number | null;
+  /** The age of the oldest unread entry; undefined if there is none, and behind a gateway. */
+  readonly lagMs: number | undefined;
+  /** How many entries wait for an earlier one with the same value; undefined without an order by key. */
+  readonly held: number | undefined;
+  /** How many of these values are in flight. */
+  readonly keysInFlight: number | undefined;
   /** What the server applies to each delivery, by the names of the API; only what is set. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly deadLetterStream: Name | undefined;
@@ -43,7 +49,8 @@ export interface Group {
 
 /** Members of a group that are no settings. A member of a later server counts as a setting. */
 const STATE = [
-  ...["name", "encoding", "consumers", "pending", "last_delivered_id", "entries_read", "lag", "dead_letters"],
+  ...["name", "encoding", "consumers", "pending", "last_delivered_id", "entries_read", "dead_letters"],
+  ...["lag", "lag_ms", "held", "keys_in_flight"],
 ];
 
 const ENTRIES_PER_PAGE = 50;
@@ -166,6 +173,7 @@ export async function getGroup(key: Name, group: Name): Promise<Group> {
 function groupOf(group: api.Group): Group {
   const isSet = ([name, value]: [string, unknown]) => !STATE.includes(name) && value !== null;
   const target = group.dead_letter_stream;
+  const number = (name: string) => (group as unknown as Readonly<Record<string, number | undefined>>)[name];
   return {
     name: nameOf(group.name, group),
     consumers: group.consumers,
@@ -173,6 +181,9 @@ function groupOf(group: api.Group): Group {
     lastDeliveredId: group.last_delivered_id,
     read: group.entries_read ?? null,
     lag: group.lag ?? null,
+    lagMs: number("lag_ms"),
+    held: number("held"),
+    keysInFlight: number("keys_in_flight"),
     settings: Object.fromEntries(Object.entries(group).filter(isSet)),
     deadLetterStream: target ? nameOf(target, group) : undefined,
     deadLetters: group.dead_letters ?? 0,

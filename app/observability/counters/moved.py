@@ -5,6 +5,7 @@ Each kind of command has one counting function. The module never changes a reply
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -18,7 +19,6 @@ MEANINGS: Final = {
     "entries_appended": "Entries added.",
     "entries_trimmed": "Entries removed by trimming.",
     "entries_deleted": "Entries removed by id.",
-    "entries_retired": "Entries removed by the retention of their streams.",
     "reads": "Finished reads and ranges, with or without a group.",
     "entries_read": "Entries returned to reads and ranges without a group.",
     "deliveries": "New and claimed entries delivered to consumers of groups.",
@@ -36,18 +36,23 @@ MEANINGS: Final = {
 }
 """The help text of each counter; the names are attributes of `StreamCounters`."""
 
+RETIRED: Final = "Entries removed by the retention of their streams, by the rule that removed the most then."
+"""The help text of `StreamCounters.retired`."""
+
+_RULES: Final = ("max_age_ms", "max_length", "max_bytes", "acknowledged")
+"""The rules that are shown before they remove an entry."""
+
 
 class StreamCounters:
-    """The counts since the start; `MEANINGS` describes them."""
+    """The counts since the start; `MEANINGS` and `RETIRED` describe them. `retired`: by reason."""
 
-    __slots__ = tuple(MEANINGS)
+    __slots__ = (*MEANINGS, "retired")
 
     appends: int
     append_replays: int
     entries_appended: int
     entries_trimmed: int
     entries_deleted: int
-    entries_retired: int
     reads: int
     entries_read: int
     deliveries: int
@@ -66,6 +71,7 @@ class StreamCounters:
     def __init__(self) -> None:
         for name in MEANINGS:
             setattr(self, name, 0)
+        self.retired = Counter(dict.fromkeys(_RULES, 0))
 
 
 def note_effects(counters: StreamCounters, _reply: object, effects: Sequence[e.Effect]) -> None:
@@ -86,7 +92,7 @@ def _trimmed(counters: StreamCounters, effect: e.EntriesTrimmed) -> None:
 
 
 def _retired(counters: StreamCounters, effect: e.EntriesRetired) -> None:
-    counters.entries_retired += effect.count
+    counters.retired[effect.reason] += effect.count
 
 
 def _removed(counters: StreamCounters, effect: e.EntriesRemoved) -> None:

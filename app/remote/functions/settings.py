@@ -36,8 +36,8 @@ EMULATED: Final = ("max_deliveries", "dead_letter_stream", "claim_min_idle_ms")
 
 
 def refused_setting(command: ConfigureGroup) -> str | None:
-    """Return the name, as clients know it, of a setting that the command sets and the library does not have; None if there is
-    none."""
+    """Return the name, as clients know it, of a setting that the command sets and the library does not have;
+    None if there is none."""
     for name in GroupSettings.__struct_fields__:
         if name not in EMULATED and getattr(command, name) not in {UNSET, None}:
             return "backoff" if name.startswith("backoff_") else name

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tailrace_client.client import Tailrace
     from tailrace_client.consumer import Consumer
     from tailrace_client.consumer_options import ConsumerOptions
+    from tailrace_client.consumer_settings import GroupSettings
     from tailrace_client.counting_hooks import CountingHooks, LoggingHooks
     from tailrace_client.entries import Delivery, Entry
     from tailrace_client.entry_calls import Page
@@ -62,6 +63,7 @@ __all__ = [
     "FieldsToAppend",
     "Gap",
     "Group",
+    "GroupSettings",
     "ImportResult",
     "Item",
     "LoggingHooks",
@@ -101,6 +103,7 @@ _MODULES = {
     "FieldsToAppend": "fields",
     "Gap": "tail",
     "Group": "group",
+    "GroupSettings": "consumer_settings",
     "ImportResult": "stream_calls",
     "Item": "items",
     "LoggingHooks": "counting_hooks",

@@ -10,7 +10,8 @@ from contextlib import aclosing, asynccontextmanager
 from tailrace_client.async_client import AsyncTailrace
 from tailrace_client.async_feed import AsyncFeed
 from tailrace_client.async_settling import AsyncSettling
-from tailrace_client.consumer_options import ConsumerOptions, OnFailure, OrderBy, at_least, keys_of
+from tailrace_client.consumer_base import ConsumerBase
+from tailrace_client.consumer_options import at_least
 from tailrace_client.consumer_state import ConsumerState
 from tailrace_client.feed import MS_PER_S
 from tailrace_client.hooks import ConsumerHooks, Hooking
@@ -23,46 +24,13 @@ BatchHandler = Callable[[AsyncBatch], Awaitable[object]]
 Work = Callable[[Sequence[AsyncItem]], Awaitable[None]]
 
 
-class AsyncConsumer:
+class AsyncConsumer(ConsumerBase[AsyncTailrace]):
     """One consumer of a group, with the parameters and the behavior of `Consumer`.
 
     Use it in one event loop.
     """
 
-    def __init__(  # noqa: PLR0913 - all parameters but four have a default
-        self,
-        client: AsyncTailrace,
-        streams: str | Iterable[str],
-        group: str,
-        consumer: str,
-        *,
-        claim_min_idle_ms: int | None = 60_000,
-        max_deliveries: int | None = None,
-        dead_letter_stream: str | None = None,
-        on_failure: OnFailure = "wait",
-        order_by: OrderBy | None = None,
-        extend_leases: bool = True,
-        batch: int = 100,
-        wait_ms: int = 1_000,
-        create_group: bool = True,
-        after: str = "0-0",
-        hooks: Iterable[ConsumerHooks] = (),
-    ) -> None:
-        self.options = ConsumerOptions(
-            streams=keys_of(streams),
-            group=group,
-            consumer=consumer,
-            claim_min_idle_ms=claim_min_idle_ms,
-            max_deliveries=max_deliveries,
-            dead_letter_stream=dead_letter_stream,
-            on_failure=on_failure,
-            order_by=order_by,
-            extend_leases=extend_leases,
-            batch=batch,
-            wait_ms=wait_ms,
-            create_group=create_group,
-            after=after,
-        )
+    def _begin(self, client: AsyncTailrace, hooks: Iterable[ConsumerHooks]) -> None:
         self._session = client.session
         self._hooks = Hooking(self.options, hooks)
         self._state: ConsumerState[AsyncItem] = ConsumerState(self.options)
@@ -71,9 +39,6 @@ class AsyncConsumer:
         self._signals = AsyncStopSignals(self._feed.stop)
         self._handler: Handler | None = None
         self._is_running = False
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.options.consumer!r} of {self.options.group!r}>"
 
     # --- loops ---------------------------------------------------------------------------------
 
@@ -187,5 +152,5 @@ class AsyncConsumer:
         if self.options.claim_min_idle_ms is not None:
             await self._settling.give_back(rest)  # Only consumers that claim receive them.
         self._state.held.clear()
-        self._state.answer_lost()  # The next run begins like a new consumer.
+        self._state.begin_again()
         self._hooks.stopped()

@@ -32,14 +32,16 @@ class AsyncSettling:
         self._done: deque[AsyncItem] = deque()
         self._flushed_at = 0.0
 
-    async def settle_now(self, reads: Sequence[Read], how: Settlement, error: BaseException | None) -> None:
+    async def settle_now(
+        self, reads: Sequence[Read], how: Settlement, error: BaseException | None, delay_ms: int | None
+    ) -> None:
         """Send a settlement, like `Settling.settle_now`."""
         if error is not None:
             await self.failed(reads, error)
             return
         for read in reads:
             self._state.let_go(read)
-        for settle in self._state.settle_calls(reads, how):
+        for settle in self._state.settle_calls(reads, how, delay_ms=delay_ms):
             try:
                 await self._session.send(settle.call)
             except TailraceError as refused:
@@ -93,7 +95,8 @@ class AsyncSettling:
                 _log.error("dead letter: %s %s, last error: %r", read.stream, read.id, error)
                 await self.send_all(self._state.settle_calls([read], "nack"), "dead_letter")
             elif self._state.options.on_failure == "nack":
-                await self.send_all(self._state.settle_calls([read], "nack"), "failed")
+                calls = self._state.settle_calls([read], "nack", delay_ms=self._state.options.retry_delay_ms)
+                await self.send_all(calls, "failed")
             else:
                 self._hooks.settled([read], "failed")
             self._state.let_go(read)

@@ -6,7 +6,6 @@ leases.
 
 from __future__ import annotations
 
-import inspect
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from tailrace_client.client import Tailrace
-from tailrace_client.consumer_options import ConsumerOptions, OnFailure, OrderBy, at_least, keys_of
+from tailrace_client.consumer_base import ConsumerBase
+from tailrace_client.consumer_options import at_least, refuse_coroutines
 from tailrace_client.consumer_state import ConsumerState
 from tailrace_client.feed import MS_PER_S, Feed
 from tailrace_client.hooks import ConsumerHooks, Hooking
@@ -28,7 +28,7 @@ BatchHandler = Callable[[Batch], object]
 Work = Callable[[Sequence[Item]], None]
 
 
-class Consumer:
+class Consumer(ConsumerBase[Tailrace]):
     """One consumer of a group, over one stream or several.
 
     Iterate over it and settle each item (`item.ack()`, `item.nack()`), or pass a handler to `run`. An item
@@ -47,7 +47,8 @@ class Consumer:
     limit. If the group has a `max_deliveries` of its own, the server applies that one instead.
 
     `on_failure`: `wait`, a failed entry stays pending and is delivered again after `claim_min_idle_ms`;
-    `nack`, it is returned to the group and delivered again at once, to a consumer that claims.
+    `nack`, it is returned to the group and delivered again to a consumer that claims: after `retry_delay_ms`,
+    without it after the backoff of the group, or at once.
 
     `order_by`: the name of a field, or a function of the fields. Entries with the same value are processed
     one after another in the order of arrival, also with `concurrency`; others at the same time.
@@ -55,42 +56,13 @@ class Consumer:
     `batch`: the most entries that wait for a worker. `wait_ms`: how long one read waits, which is also how
     long `stop` can take. `create_group`: create missing streams and groups, also if they disappear later; the
     group begins after `after`. `hooks`: objects that observe the consumer; see `ConsumerHooks`.
+
+    `settings`: settings of the group, which the consumer sets when it starts and when it creates the group;
+    this needs the scope `admin`. `min_count`: a read waits until so many entries are available, or until
+    `linger_ms` after the first one, or until the end of `wait_ms`.
     """
 
-    def __init__(  # noqa: PLR0913 - all parameters but four have a default
-        self,
-        client: Tailrace,
-        streams: str | Iterable[str],
-        group: str,
-        consumer: str,
-        *,
-        claim_min_idle_ms: int | None = 60_000,
-        max_deliveries: int | None = None,
-        dead_letter_stream: str | None = None,
-        on_failure: OnFailure = "wait",
-        order_by: OrderBy | None = None,
-        extend_leases: bool = True,
-        batch: int = 100,
-        wait_ms: int = 1_000,
-        create_group: bool = True,
-        after: str = "0-0",
-        hooks: Iterable[ConsumerHooks] = (),
-    ) -> None:
-        self.options = ConsumerOptions(
-            streams=keys_of(streams),
-            group=group,
-            consumer=consumer,
-            claim_min_idle_ms=claim_min_idle_ms,
-            max_deliveries=max_deliveries,
-            dead_letter_stream=dead_letter_stream,
-            on_failure=on_failure,
-            order_by=order_by,
-            extend_leases=extend_leases,
-            batch=batch,
-            wait_ms=wait_ms,
-            create_group=create_group,
-            after=after,
-        )
+    def _begin(self, client: Tailrace, hooks: Iterable[ConsumerHooks]) -> None:
         self._session = client.session
         self._hooks = Hooking(self.options, hooks)
         self._state: ConsumerState[Item] = ConsumerState(self.options)
@@ -99,9 +71,6 @@ class Consumer:
         self._signals = StopSignals(self._feed.stop)
         self._handler: Handler | None = None
         self._in_use = threading.Lock()
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.options.consumer!r} of {self.options.group!r}>"
 
     # --- loops ---------------------------------------------------------------------------------
 
@@ -152,7 +121,7 @@ class Consumer:
         handle = handler or self._handler
         if handle is None:
             raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
-        _refuse_coroutines(handle)
+        refuse_coroutines(handle)
         self._run(lambda items: self._settling.handled(items, lambda: handle(items[0])), concurrency, 1, 0)
 
     def run_batches(
@@ -166,7 +135,7 @@ class Consumer:
         """
         at_least("size", size, 1)
         at_least("fill_ms", fill_ms, 0)
-        _refuse_coroutines(handler)
+        refuse_coroutines(handler)
         handled, fill_s = self._settling.handled, fill_ms / MS_PER_S
         self._run(lambda items: handled(items, lambda: handler(Batch(items))), concurrency, size, fill_s)
 
@@ -237,10 +206,5 @@ class Consumer:
         if self.options.claim_min_idle_ms is not None:
             self._settling.give_back(rest)  # Only consumers that claim receive them.
         self._state.held.clear()
-        self._state.answer_lost()  # The next run begins like a new consumer.
+        self._state.begin_again()
         self._hooks.stopped()
-
-
-def _refuse_coroutines(handler: Callable[..., object]) -> None:
-    if inspect.iscoroutinefunction(handler):
-        raise TypeError(f"{handler!r} is an async function, which a Consumer cannot call; use AsyncConsumer")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from tailrace_client.consumer_settings import GroupSettings
 
 if TYPE_CHECKING:
     from tailrace_client.fields import Fields
@@ -20,6 +23,9 @@ BEAT_S_MAX: Final = 3_600.0
 
 WAIT_MAX_MS: Final = 60_000
 """The longest time that the server lets a read wait."""
+
+CLAIM_MIN_IDLE_MS: Final = 60_000
+"""After which time a consumer takes over entries, unless it or the settings of its group say otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,10 @@ class ConsumerOptions:
     wait_ms: int
     create_group: bool
     after: str
+    settings: GroupSettings | None = None
+    min_count: int | None = None
+    linger_ms: int | None = None
+    retry_delay_ms: int | None = None
 
     def __post_init__(self) -> None:
         if not self.streams:
@@ -51,13 +61,27 @@ class ConsumerOptions:
             at_least("max_deliveries", self.max_deliveries, 1)
         if self.claim_min_idle_ms is not None:
             at_least("claim_min_idle_ms", self.claim_min_idle_ms, 0)
-        if self.dead_letter_stream in self.streams:
+        own = None if self.settings is None else self.settings.dead_letter_stream
+        for target in {self.dead_letter_stream, own} & set(self.streams):
             raise ValueError(
-                f"dead_letter_stream={self.dead_letter_stream!r} is one of the streams that are consumed; "
-                "use another stream"
+                f"dead_letter_stream={target!r} is one of the streams that are consumed; use another stream"
             )
         if self.on_failure not in get_args(OnFailure):
             raise ValueError(f"on_failure={self.on_failure!r} is unknown; use 'wait' or 'nack'")
+        self._check_pairs()
+
+    def _check_pairs(self) -> None:
+        """Check the options that need another one."""
+        if self.retry_delay_ms is not None:
+            at_least("retry_delay_ms", self.retry_delay_ms, 0)
+            if self.on_failure != "nack":
+                raise ValueError(f"retry_delay_ms={self.retry_delay_ms} needs on_failure='nack'; pass both")
+        if self.min_count is not None:
+            at_least("min_count", self.min_count, 1, self.batch)
+        if self.linger_ms is not None:
+            at_least("linger_ms", self.linger_ms, 0)
+            if self.min_count is None:
+                raise ValueError(f"linger_ms={self.linger_ms} needs min_count; pass both")
 
     @property
     def beat_s(self) -> float | None:
@@ -65,6 +89,25 @@ class ConsumerOptions:
         if not self.claim_min_idle_ms or not self.extend_leases:
             return None
         return min(self.claim_min_idle_ms / BEATS_PER_LEASE / 1_000, BEAT_S_MAX)
+
+
+def claim_time(given_ms: int | None, settings: GroupSettings | None) -> int | None:
+    """Return the time after which the consumer takes entries over: that of the group if it has one. Raises
+    `ValueError` if the consumer asks for another one."""
+    own_ms = None if settings is None else settings.claim_min_idle_ms
+    if own_ms is None or own_ms == given_ms:
+        return given_ms
+    if given_ms != CLAIM_MIN_IDLE_MS:
+        raise ValueError(
+            f"claim_min_idle_ms={given_ms} differs from {own_ms} in the settings; leave out one of them"
+        )
+    return own_ms
+
+
+def refuse_coroutines(handler: Callable[..., object]) -> None:
+    """Raise `TypeError` if the handler of a blocking consumer is a coroutine function."""
+    if inspect.iscoroutinefunction(handler):
+        raise TypeError(f"{handler!r} is an async function, which a Consumer cannot call; use AsyncConsumer")
 
 
 def keys_of(streams: str | Iterable[str]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from tailrace_client import group_calls
+from tailrace_client import group_calls, group_settings
 from tailrace_client.call import Call
 from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.entries import Delivery, Slice
@@ -84,17 +84,35 @@ class ConsumerState(Generic[ItemT]):
         self.held: dict[Key, ItemT] = {}
         self._positions = dict.fromkeys(options.streams, NEW)
         self._newest = dict.fromkeys(options.streams, options.after)
-        self.answer_lost()
+        self.begin_again()
 
     # --- reading -------------------------------------------------------------------------------
 
     def create_calls(self) -> list[Call[Any]]:
         """Return the calls that create the group on every stream, from the last entry that this consumer has
-        seen."""
+        seen. A new group has no settings."""
         group = self.options.group
+        self.begin_settings()
         return [
             group_calls.create(key, group, after, create_stream=True) for key, after in self._newest.items()
         ]
+
+    def begin_again(self) -> None:
+        """Begin like a new consumer."""
+        self.begin_settings()
+        self.answer_lost()
+
+    def begin_settings(self) -> None:
+        """Let the settings of the group be sent again, to every stream."""
+        self._unset = list(self.options.streams)
+
+    def settings_calls(self) -> Iterator[Call[models.Group]]:
+        """Yield the calls that set the settings of the group, until each of them has succeeded once."""
+        settings = self.options.settings
+        while settings is not None and self._unset:
+            stream = self._unset[-1]
+            yield group_settings.configure(stream, self.options.group, settings.values(stream))
+            self._unset.pop()
 
     def read_call(self, count: int, wait_ms: int) -> Call[list[Slice]]:
         """Return the next read, of at most `count` entries. It waits for entries only if the consumer has no
@@ -106,6 +124,10 @@ class ConsumerState(Generic[ItemT]):
             self._positions,
             max_count=count,
             wait_ms=None if catches_up else wait_ms,
+            min_count=None
+            if catches_up or self.options.min_count is None
+            else min(count, self.options.min_count),
+            linger_ms=None if catches_up else self.options.linger_ms,
             claim_min_idle_ms=self.options.claim_min_idle_ms,
         )
 
@@ -149,16 +171,22 @@ class ConsumerState(Generic[ItemT]):
         self.held.pop((item.stream, item.id), None)
 
     def settle_calls(
-        self, items: Iterable[Work], how: Literal["ack", "nack"], mode: NackMode = "fail"
+        self,
+        items: Iterable[Work],
+        how: Literal["ack", "nack"],
+        mode: NackMode = "fail",
+        delay_ms: int | None = None,
     ) -> list[Settle]:
-        """Return the calls that acknowledge the items, or return them to the group. In the mode `silent`, the
-        delivery does not count."""
+        """Return the calls that acknowledge the items, or return them to the group, for after `delay_ms`. In
+        the mode `silent`, the delivery does not count."""
         group = self.options.group
         settles = []
         for key, some in _requests(items):
             ids = [item.id for item in some]
-            nack = how == "nack"
-            call = group_calls.nack(key, group, ids, mode) if nack else group_calls.ack(key, group, ids)
+            if how == "ack":
+                call = group_calls.ack(key, group, ids)
+            else:
+                call = group_calls.nack(key, group, ids, mode, delay_ms=delay_ms)
             settles.append(Settle(call, some))
         return settles
 

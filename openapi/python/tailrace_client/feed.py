@@ -114,6 +114,8 @@ class Feed:
         if deadline is not None:
             wait_ms = min(wait_ms, max(0, int((deadline - time.monotonic()) * MS_PER_S)))
         try:
+            for setting in self._state.settings_calls():
+                self._session.attempt(setting)
             call = self._state.read_call(self._queue.room, wait_ms)
             reads = self._state.taken(self._session.attempt(call))
         except TailraceError as error:

@@ -10,8 +10,8 @@ from tailrace_client.fields import Fields
 
 Settlement: TypeAlias = Literal["ack", "nack"]
 Settled = TypeVar("Settled")
-Settler: TypeAlias = Callable[[Sequence[Read], Settlement, BaseException | None], Settled]
-"""Settles entries. With an error, the entries failed."""
+Settler: TypeAlias = Callable[[Sequence[Read], Settlement, BaseException | None, int | None], Settled]
+"""Settles entries. With an error, the entries failed. The last argument is the delay of a nack."""
 
 
 class _Item(Generic[Settled]):
@@ -48,10 +48,10 @@ class Item(_Item[None]):
         """Acknowledge the entry. A second call has no effect."""
         settle([self], "ack")
 
-    def nack(self) -> None:
-        """Return the entry to the group: the next consumer that claims gets it at once, and this delivery
-        counts."""
-        settle([self], "nack")
+    def nack(self, *, delay_ms: int | None = None) -> None:
+        """Return the entry to the group; this delivery counts. The next consumer that claims gets the entry
+        after `delay_ms`; without it after the backoff of the group, or at once."""
+        settle([self], "nack", delay_ms=delay_ms)
 
     def fail(self, error: BaseException) -> None:
         """Treat the entry as if its handler had raised `error`: it is delivered again, or becomes a dead
@@ -68,9 +68,9 @@ class AsyncItem(_Item[Awaitable[None]]):
         """Acknowledge the entry, like `Item.ack`."""
         await settle_async([self], "ack")
 
-    async def nack(self) -> None:
+    async def nack(self, *, delay_ms: int | None = None) -> None:
         """Return the entry to the group, like `Item.nack`."""
-        await settle_async([self], "nack")
+        await settle_async([self], "nack", delay_ms=delay_ms)
 
     async def fail(self, error: BaseException) -> None:
         """Treat the entry as failed, like `Item.fail`."""
@@ -86,9 +86,9 @@ class Batch(tuple[Item, ...]):
         """Acknowledge the items that are not settled, in one request for each stream."""
         settle(self, "ack")
 
-    def nack(self) -> None:
+    def nack(self, *, delay_ms: int | None = None) -> None:
         """Return the items that are not settled to the group, like `Item.nack`."""
-        settle(self, "nack")
+        settle(self, "nack", delay_ms=delay_ms)
 
     def __repr__(self) -> str:
         return _shown(self)
@@ -103,30 +103,38 @@ class AsyncBatch(tuple[AsyncItem, ...]):
         """Acknowledge the items that are not settled, like `Batch.ack`."""
         await settle_async(self, "ack")
 
-    async def nack(self) -> None:
+    async def nack(self, *, delay_ms: int | None = None) -> None:
         """Return the items that are not settled to the group, like `Item.nack`."""
-        await settle_async(self, "nack")
+        await settle_async(self, "nack", delay_ms=delay_ms)
 
     def __repr__(self) -> str:
         return _shown(self)
 
 
-def settle(items: Sequence[Item], how: Settlement, error: BaseException | None = None) -> None:
+def settle(
+    items: Sequence[Item],
+    how: Settlement,
+    error: BaseException | None = None,
+    delay_ms: int | None = None,
+) -> None:
     """Settle the items that are not settled. Raises `TailraceError`."""
     left = [item for item in items if not item.is_settled]
     if left:
-        left[0].settle([item.read for item in left], how, error)
+        left[0].settle([item.read for item in left], how, error, delay_ms)
     for item in left:
         item.is_settled = True
 
 
 async def settle_async(
-    items: Sequence[AsyncItem], how: Settlement, error: BaseException | None = None
+    items: Sequence[AsyncItem],
+    how: Settlement,
+    error: BaseException | None = None,
+    delay_ms: int | None = None,
 ) -> None:
     """Settle the items that are not settled, like `settle`."""
     left = [item for item in items if not item.is_settled]
     if left:
-        await left[0].settle([item.read for item in left], how, error)
+        await left[0].settle([item.read for item in left], how, error, delay_ms)
     for item in left:
         item.is_settled = True
 

@@ -38,7 +38,9 @@ class Settling:
         self._done: deque[Item] = deque()
         self._flushed_at = 0.0
 
-    def settle_now(self, reads: Sequence[Read], how: Settlement, error: BaseException | None) -> None:
+    def settle_now(
+        self, reads: Sequence[Read], how: Settlement, error: BaseException | None, delay_ms: int | None
+    ) -> None:
         """Send the settlement of `Item.ack`, `Item.nack` or `Item.fail`. Raises `TailraceError`; the items
         are released even then.
 
@@ -49,7 +51,7 @@ class Settling:
             return
         for read in reads:
             self._state.let_go(read)
-        for settle in self._state.settle_calls(reads, how):
+        for settle in self._state.settle_calls(reads, how, delay_ms=delay_ms):
             try:
                 self._session.send(settle.call)
             except TailraceError as refused:
@@ -105,7 +107,8 @@ class Settling:
                 _log.error("dead letter: %s %s, last error: %r", read.stream, read.id, error)
                 self.send_all(self._state.settle_calls([read], "nack"), "dead_letter")
             elif self._state.options.on_failure == "nack":
-                self.send_all(self._state.settle_calls([read], "nack"), "failed")
+                calls = self._state.settle_calls([read], "nack", delay_ms=self._state.options.retry_delay_ms)
+                self.send_all(calls, "failed")
             else:
                 self._hooks.settled([read], "failed")
             self._state.let_go(read)

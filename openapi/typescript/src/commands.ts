@@ -25,6 +25,9 @@ export interface ReadBounds extends Waiting, EntryForm {
   readonly maxBytes?: number;
   /** How long to wait for entries if there are none, at most 60 000. */
   readonly waitMs?: number;
+  /** With `waitMs`: gather this many entries, or what has arrived `lingerMs` after the first one. */
+  readonly minCount?: number;
+  readonly lingerMs?: number;
 }
 
 export interface ReadStreamsOptions extends ReadBounds {
@@ -208,8 +211,9 @@ export function positionsOf(positions: Positions, common: string): Map<string, s
   return new Map(Object.entries(positions));
 }
 
-function boundsOf({ count, maxCount, maxBytes, waitMs }: ReadBounds) {
-  return { count, max_count: maxCount, max_bytes: maxBytes, wait_ms: waitMs };
+function boundsOf({ count, maxCount, maxBytes, waitMs, minCount, lingerMs }: ReadBounds) {
+  const waiting = { wait_ms: waitMs, min_count: minCount, linger_ms: lingerMs };
+  return { count, max_count: maxCount, max_bytes: maxBytes, ...waiting };
 }
 
 function formOf({ shape, encoding }: EntryForm) {

@@ -17,12 +17,14 @@ export type { Waiting } from "./calls.js";
 export { Consumer } from "./consumer/consumer.js";
 export type { BatchOptions, RunOptions } from "./consumer/consumer.js";
 export { Batch, Item } from "./consumer/item.js";
+export type { Later } from "./consumer/item.js";
 export type { CheckedOptions, ConsumerHooks, ConsumerOptions, Named, Outcome } from "./consumer/options.js";
 export { bytesOf } from "./entries.js";
 export type { Delivered, Entry, EntryForm, Fields, Value } from "./entries.js";
 export { TailraceError } from "./errors.js";
 export type { SideEffects } from "./errors.js";
 export { Group } from "./group.js";
+export type { GroupSettingsBody as GroupSettings } from "./generated/index.js";
 export type {
   AutoclaimOptions,
   ClaimOptions,

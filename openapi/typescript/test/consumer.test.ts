@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Consumer, type ConsumerHooks, type ConsumerOptions, type Tailrace } from "tailrace-client";
+import { Consumer, type ConsumerHooks, type ConsumerOptions, type Tailrace, api } from "tailrace-client";
 
 import { FaultyLine } from "./faulty-line.js";
 import { client, fresh, occasion, restart, take } from "./server.js";
@@ -291,3 +291,85 @@ test("options that make no sense are refused", async () => {
     );
   });
 });
+
+test("a consumer sets the settings of its group, and the server stores the dead letters", async () => {
+  const { tailrace, stream, group, make } = await filled(2);
+  const settings = { max_deliveries: 1, filter: 'fields.n != "0"', claim_min_idle_ms: 50 };
+  const consumer = make({ settings, onFailure: "nack" });
+  assert.equal(consumer.options.claimMinIdleMs, 50);
+  await consumer.run((item) => {
+    assert.equal(item.fields["n"], "1");
+    consumer.stop();
+    throw new Error("poison");
+  });
+  const info = await group.info();
+  assert.deepEqual(
+    [info.max_deliveries, info.dead_letter_stream, info.filter],
+    [1, `${stream.key}:dead`, settings.filter],
+  );
+  const letters = [];
+  for await (const { fields } of tailrace.stream(`${stream.key}:dead`).read()) letters.push(fields);
+  assert.deepEqual(
+    letters.map((fields) => [fields["n"], fields["_last_consumer"], fields["_reason"]]),
+    [["1", "alice", "max_deliveries"]],
+  );
+  assert.throws(() => make({ settings, claimMinIdleMs: 70 }), /claimMinIdleMs 70 differs from 50/);
+  assert.throws(() => make({ settings: { dead_letter_stream: stream.key } }), /is one of the streams/);
+});
+
+test("settings are set again with a group that is created again", async () => {
+  const { stream, group, make } = await filled(1);
+  const consumer = make({ settings: { max_lag_ms: 1_000 } });
+  let count = 0;
+  for await (const item of consumer) {
+    await item.ack();
+    assert.equal((await group.info()).max_lag_ms, 1_000);
+    if (++count === 2) break;
+    await group.destroy();
+    await stream.append({ n: "again" });
+  }
+  assert.equal(count, 2);
+});
+
+test("a consumer gathers entries before it begins", async () => {
+  const { tailrace, stream, group, make } = await filled(1);
+  await group.create({ after: "0" });
+  const batches = make({ minCount: 3, waitMs: 60_000 }).batches({ size: 10 });
+  const first = batches.next();
+  while (!JSON.stringify(await tailrace.command(["XINFO", "CONSUMERS", stream.key, "g"])).includes("alice"));
+  await stream.appendBatch([{ n: "1" }, { n: "2" }]);
+  const batch = (await first).value;
+  assert.equal(batch?.length, 3);
+  await batch?.ack();
+  await batches.return();
+  assert.throws(() => make({ minCount: 0 }), /minCount is 0; it must be an integer, from 1 to 100/);
+  assert.throws(() => make({ lingerMs: 5 }), /lingerMs 5 needs minCount/);
+});
+
+test("a failed entry, and one that is returned for later, come back after their delay", async () => {
+  const hour = 3_600_000;
+  const options = { onFailure: "nack" as const };
+  for (const each of [{ retryDelayMs: hour }, { settings: { backoff: { initial_ms: hour } } }, undefined]) {
+    const { group, make } = await filled(1);
+    const consumer = make({ ...options, ...each });
+    await consumer.run(async (item) => {
+      consumer.stop();
+      if (each !== undefined) throw new Error("later");
+      await item.nack({ delayMs: hour });
+    });
+    const claimed = await group.read({ consumer: "bob", claimMinIdleMs: 0 });
+    assert.deepEqual(claimed, []);
+    const { pending } = await api
+      .xpending({
+        client: client().http,
+        path: { key: group.key, group: group.name },
+        throwOnError: true,
+      })
+      .then(({ data }) => data);
+    const left = (pending[0]?.claimable_at_ms ?? 0) - Date.now();
+    assert.ok(left > hour / 2 && left <= hour, String(left));
+  }
+  assert.throws(() => new Consumer(client(), { ...plain, retryDelayMs: 5 }), /needs onFailure nack/);
+});
+
+const plain = { streams: "s", group: "g", consumer: "alice" };

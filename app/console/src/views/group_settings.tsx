@@ -5,7 +5,7 @@
  */
 import { useState } from "preact/hooks";
 import { Dialog } from "../dialogs";
-import { count } from "../format";
+import { count, many } from "../format";
 import { useAction, useLoaded } from "../hooks";
 import { Outcome, Pending } from "../messages";
 import { type Name, shown } from "../names";
@@ -61,6 +61,20 @@ export function GroupSettings({ streamKey, group, onDone }: Given) {
             </dd>
           </div>
         )}
+        {group.held !== undefined && (
+          <div>
+            <dt>Held back by the order</dt>
+            <dd>
+              {many(group.held, "entry", "entries")}, {many(group.keysInFlight ?? 0, "value")} in flight
+            </dd>
+          </div>
+        )}
+        {group.lagMs !== undefined && (
+          <div>
+            <dt>Oldest unread entry</dt>
+            <dd>{duration(group.lagMs)} old</dd>
+          </div>
+        )}
         {(group.deadLetters > 0 || group.deadLetterStream !== undefined) && (
           <div>
             <dt>Dead letters so far</dt>
@@ -82,37 +96,46 @@ function inWords(name: string): string {
 
 function valueInWords(name: string, value: unknown): string {
   if (typeof value === "number") return name.endsWith("_ms") ? duration(value) : count(value);
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value === "string") return value;
+  return Object.entries(value as object)
+    .map(([part, inner]) => `${inWords(part).toLowerCase()} ${valueInWords(part, inner)}`)
+    .join(", ");
 }
 
+/** An input of the form. A setting with several parts has an input for each, such as `backoff.initial_ms`. */
 interface Setting {
   readonly name: string;
   readonly description: string;
-  readonly isNumber: boolean;
+  readonly kind: "integer" | "number" | "text";
 }
 
 interface Property {
   readonly description?: string;
   readonly type?: string;
-  readonly anyOf?: readonly { readonly type?: string }[];
+  readonly $ref?: string;
+  readonly anyOf?: readonly Property[];
 }
 
-interface Document {
-  readonly components: {
-    readonly schemas: Readonly<Record<string, { properties: Record<string, Property> }>>;
-  };
-}
+type Schemas = Readonly<Record<string, { readonly properties: Readonly<Record<string, Property>> }>>;
 
 /** Returns the settings that the server knows. */
 async function settingsOf(signal: AbortSignal): Promise<Setting[]> {
-  const { components } = await send<Document>("GET", "/openapi.json", { signal });
-  return Object.entries(components.schemas["GroupSettingsBody"]?.properties ?? {})
-    .filter(([name]) => name !== "encoding")
-    .map(([name, property]) => ({
-      name,
-      description: (property.description ?? "").replaceAll("`", ""),
-      isNumber: [property, ...(property.anyOf ?? [])].some(({ type }) => type === "integer"),
-    }));
+  const { components } = await send<{ components: { schemas: Schemas } }>("GET", "/openapi.json", { signal });
+  return inputsOf(components.schemas, "GroupSettingsBody").filter(({ name }) => name !== "encoding");
+}
+
+function inputsOf(schemas: Schemas, schema: string, prefix = ""): Setting[] {
+  return Object.entries(schemas[schema]?.properties ?? {}).flatMap(([name, property]) => {
+    const forms = [property, ...(property.anyOf ?? [])];
+    const inner = forms
+      .find(({ $ref }) => $ref !== undefined)
+      ?.$ref?.split("/")
+      .at(-1);
+    if (inner !== undefined) return inputsOf(schemas, inner, `${prefix}${name}.`);
+    const kind = (["integer", "number"] as const).find((each) => forms.some(({ type }) => type === each));
+    const description = (property.description ?? "").replaceAll("`", "");
+    return [{ name: prefix + name, description, kind: kind ?? ("text" as const) }];
+  });
 }
 
 interface FormProps {
@@ -127,19 +150,16 @@ function Form({ group, onApply, onClose }: FormProps) {
   const before = written(group);
   const settings = known.data ?? [];
   const changed = settings.filter(({ name }) => (given[name] ?? "") !== (before[name] ?? ""));
-  const wrong = changed.find(({ name, isNumber }) => isNumber && !/^\d{0,15}$/.test(given[name] ?? ""));
+  const wrong = changed.find(({ name, kind }) => !ALLOWED[kind].test(given[name] ?? ""));
   const off =
     wrong !== undefined
-      ? `${wrong.name} must be a whole number.`
+      ? `${wrong.name} must be a ${wrong.kind === "integer" ? "whole " : ""}number.`
       : changed.length === 0
         ? "Change a setting first."
         : undefined;
   const apply = () => {
-    const values = changed.map(({ name, isNumber }) => {
-      const text = given[name] ?? "";
-      return [name, text === "" ? null : isNumber ? Number(text) : text] as const;
-    });
-    onApply(Object.fromEntries(values));
+    const named = new Set(changed.map(({ name }) => name.split(".")[0] as string));
+    onApply(Object.fromEntries([...named].map((name) => [name, valueOf(name, settings, given)])));
   };
   return (
     <Dialog title={`Settings of ${shown(group.name)}`} onClose={onClose}>
@@ -150,11 +170,11 @@ function Form({ group, onApply, onClose }: FormProps) {
         }}
       >
         <Pending of={known} what="the settings" />
-        {settings.map(({ name, description, isNumber }) => (
+        {settings.map(({ name, description, kind }) => (
           <Field key={name} label={name} hint={description}>
             <input
-              class={isNumber ? "mono" : "wide mono"}
-              inputMode={isNumber ? "numeric" : "text"}
+              class={kind === "text" ? "wide mono" : "mono"}
+              inputMode={kind === "text" ? "text" : "numeric"}
               placeholder="not set"
               value={given[name] ?? ""}
               onInput={(event) => setGiven({ ...given, [name]: event.currentTarget.value })}
@@ -175,12 +195,31 @@ function Form({ group, onApply, onClose }: FormProps) {
   );
 }
 
+const ALLOWED = { integer: /^\d{0,15}$/, number: /^\d{0,15}(\.\d+)?$/, text: /^/ } as const;
+
+/** Returns what the form has for a setting: null without a value, an object if the setting has several parts. */
+function valueOf(
+  name: string,
+  settings: readonly Setting[],
+  given: Readonly<Record<string, string>>,
+): unknown {
+  const inputs = settings.filter((each) => each.name.split(".")[0] === name);
+  const parts = inputs.flatMap((each) => {
+    const text = given[each.name] ?? "";
+    return text === "" ? [] : [[each.name, each.kind === "text" ? text : Number(text)] as const];
+  });
+  if (parts.length === 0) return null;
+  if (parts[0]![0] === name) return parts[0]![1];
+  return Object.fromEntries(parts.map(([path, value]) => [path.slice(name.length + 1), value]));
+}
+
 /** Returns the settings as the form shows them. */
 function written(group: Group): Record<string, string> {
-  const texts = Object.entries(group.settings).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
+  const texts = Object.entries(group.settings).flatMap(([name, value]) =>
+    typeof value === "object" && value !== null
+      ? Object.entries(value).map(([part, inner]) => [`${name}.${part}`, String(inner)])
+      : [[name, String(value)]],
+  );
   const target = group.deadLetterStream;
   return {
     ...Object.fromEntries(texts),

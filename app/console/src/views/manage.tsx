@@ -1,5 +1,5 @@
 /**
- * What concerns a stream as a whole: export of a range, trim, retention, rename, delete.
+ * What concerns a stream as a whole: export of a range, trim, retention, scheduled entries, rename, delete.
  *
  * What cannot be undone asks for the key of the stream.
  */
@@ -15,6 +15,7 @@ import { Outcome, Pending } from "../messages";
 import { Act, Field, WhyOff } from "../ui";
 import { ExportForm } from "./export_form";
 import { Retention } from "./retention";
+import { Scheduled } from "./scheduled";
 
 interface Given {
   readonly streamKey: Name;
@@ -31,6 +32,7 @@ export function ManageView({ streamKey }: Given) {
         <ExportForm streamKey={streamKey} length={length} />
         <Trim streamKey={streamKey} length={length} onDone={stream.reload} />
         <Retention streamKey={streamKey} />
+        <Scheduled streamKey={streamKey} />
         <Rename streamKey={streamKey} />
         <Delete streamKey={streamKey} length={length} groups={stream.data?.groups ?? 0} />
       </div>

@@ -12,7 +12,7 @@ import { href } from "../router";
 import { send } from "../server";
 import { groupPath, listGroups } from "../streams";
 import { duration } from "../time";
-import { IdTime } from "../ui";
+import { IdTime, Time } from "../ui";
 import { DeadLetters } from "./dead_letters";
 import { OwnDeadLetters } from "./own_dead_letters";
 import { PendingActions } from "./pending_actions";
@@ -30,6 +30,8 @@ export interface PendingEntry {
   readonly consumer: Name | null;
   readonly idleMs: number | null;
   readonly deliveries: number;
+  /** Nobody can claim the entry before this time; undefined unless it was returned with a delay. */
+  readonly claimableAtMs: number | undefined;
 }
 
 interface PendingPage {
@@ -43,6 +45,7 @@ interface Row {
   readonly encoding?: "base64";
   readonly idle_ms: number | null;
   readonly deliveries: number;
+  readonly claimable_at_ms?: number | null;
 }
 
 export function PendingView({ streamKey, parameters }: Given) {
@@ -167,7 +170,14 @@ function List({ streamKey, group, own, parameters }: Given & { group: Name; own:
                   </td>
                   <td data-label="Consumer">
                     {entry.consumer === null ? (
-                      <span class="quiet">nobody (returned)</span>
+                      <span class="quiet">
+                        nobody (returned)
+                        {entry.claimableAtMs !== undefined && (
+                          <>
+                            , again <Time ms={entry.claimableAtMs} isShort />
+                          </>
+                        )}
+                      </span>
                     ) : (
                       <bdi>{shown(entry.consumer)}</bdi>
                     )}
@@ -225,6 +235,7 @@ async function pendingOf(
     consumer: row.consumer === null ? null : nameOf(row.consumer, row),
     idleMs: row.idle_ms,
     deliveries: row.deliveries,
+    claimableAtMs: row.claimable_at_ms ?? undefined,
   }));
   return { entries, next: page.next };
 }

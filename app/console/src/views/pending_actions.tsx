@@ -108,8 +108,10 @@ function Acknowledge({ streamKey, group, chosen, run, onClose }: DialogProps) {
 
 function Return({ streamKey, group, chosen, run, onClose }: DialogProps) {
   const [mode, setMode] = useState("fail");
+  const [delay, setDelay] = useState("");
+  const delayMs = Math.round(Number(delay) * 1000);
   const work = async () => {
-    const body = { ids: idsOf(chosen), mode };
+    const body = { ids: idsOf(chosen), mode, ...(delay === "" ? {} : { delay_ms: delayMs }) };
     const reply = await send<{ nacked: number }>("POST", groupPath(streamKey, group, ":nack"), { body });
     return `${many(reply.nacked, "entry", "entries")} returned to the group${missed(chosen.length - reply.nacked)}.`;
   };
@@ -117,6 +119,7 @@ function Return({ streamKey, group, chosen, run, onClose }: DialogProps) {
     <Choice
       title={`Return ${many(chosen.length, "entry", "entries")}?`}
       verb="Return"
+      off={delayMs >= 0 ? undefined : "The delay must be a number of seconds."}
       onRun={() => run(work)}
       onClose={onClose}
     >
@@ -127,6 +130,14 @@ function Return({ streamKey, group, chosen, run, onClose }: DialogProps) {
           <option value="silent">it does not count</option>
           <option value="fatal">the entry should not be tried again</option>
         </select>
+      </Field>
+      <Field label="Not again before (s)" hint="Empty: after the backoff of the group, or at once.">
+        <input
+          class="short"
+          inputMode="decimal"
+          value={delay}
+          onInput={(event) => setDelay(event.currentTarget.value.trim())}
+        />
       </Field>
     </Choice>
   );

@@ -10,7 +10,7 @@ import type { Name } from "../names";
 import { href } from "../router";
 import { send } from "../server";
 import { type Entry, streamPath } from "../streams";
-import { Act, Field, WhyOff } from "../ui";
+import { Act, Field, Time, WhyOff } from "../ui";
 import { takeDraft } from "./draft";
 import { Many } from "./produce_many";
 
@@ -59,9 +59,10 @@ function One({ form, streamKey, draft }: { form: Form; streamKey: Name; draft: E
     JSON.stringify(Object.fromEntries(draft?.pairs ?? [["rider", "Castilla"]]), null, 2),
   );
   const [id, setId] = useState("");
+  const [delay, setDelay] = useState("");
   const [idempotencyKey, setIdempotencyKey] = useState("");
   const [producer, setProducer] = useState("console");
-  const [appended, setAppended] = useState<string | undefined>();
+  const [appended, setAppended] = useState<Appended | undefined>();
   const action = useAction();
   const encoding = draft?.encoding === undefined ? {} : { encoding: draft.encoding };
   const append = () =>
@@ -73,12 +74,18 @@ function One({ form, streamKey, draft }: { form: Form; streamKey: Name; draft: E
           : { pairs: pairs.filter(([name]) => name !== ""), ...encoding };
       const headers: Record<string, string> =
         idempotencyKey === "" ? {} : { "Idempotency-Key": idempotencyKey, "Producer-Id": producer };
-      const body = { ...content, ...(id === "" ? {} : { id }) };
-      const reply = await send<{ id: string }>("POST", streamPath(streamKey, "/entries"), { body, headers });
-      setAppended(reply.id);
+      const later = delay === "" ? {} : { delay_ms: delayMs };
+      const body = { ...content, ...later, ...(id === "" ? {} : { id }) };
+      setAppended(await send<Appended>("POST", streamPath(streamKey, "/entries"), { body, headers }));
       return undefined;
     });
-  const off = form === "fields" && pairs.every(([name]) => name === "") ? "Name a field first." : undefined;
+  const delayMs = Math.round(Number(delay) * 1000);
+  const off =
+    form === "fields" && pairs.every(([name]) => name === "")
+      ? "Name a field first."
+      : delayMs >= 0
+        ? undefined
+        : "The delay must be a number of seconds.";
   return (
     <form
       class="panel produce"
@@ -101,7 +108,7 @@ function One({ form, streamKey, draft }: { form: Form; streamKey: Name; draft: E
         </Field>
       )}
       <details>
-        <summary>Id and idempotency key</summary>
+        <summary>Id, delay and idempotency key</summary>
         <div class="toolbar">
           <Field label="Id" hint="By default the server chooses it.">
             <input
@@ -109,6 +116,14 @@ function One({ form, streamKey, draft }: { form: Form; streamKey: Name; draft: E
               placeholder="1692632086370-0"
               value={id}
               onInput={(event) => setId(event.currentTarget.value)}
+            />
+          </Field>
+          <Field label="Delay (s)" hint="Appended after this time; until then nobody sees the entry.">
+            <input
+              class="short"
+              inputMode="decimal"
+              value={delay}
+              onInput={(event) => setDelay(event.currentTarget.value.trim())}
             />
           </Field>
           <Field label="Idempotency key" hint="A repeated append with the same key appends nothing.">
@@ -131,17 +146,37 @@ function One({ form, streamKey, draft }: { form: Form; streamKey: Name; draft: E
         <Act kind="main" submits needs="append" on={streamKey} off={off}>
           Append
         </Act>
-        {appended !== undefined && (
-          <span class="done" role="status">
-            Appended as{" "}
-            <a class="mono" href={href("entry", { key: streamKey, id: appended })}>
-              {appended}
-            </a>
-          </span>
-        )}
+        {appended && <Where streamKey={streamKey} appended={appended} />}
       </div>
       <Outcome action={action} />
     </form>
+  );
+}
+
+/** The reply to an append. With a delay, the entry gets its id later. */
+interface Appended {
+  readonly id?: string;
+  readonly deliver_at_ms?: number;
+}
+
+function Where({ streamKey, appended }: { streamKey: Name; appended: Appended }) {
+  const { id, deliver_at_ms: at } = appended;
+  return (
+    <span class="done" role="status">
+      {id !== undefined ? (
+        <>
+          Appended as{" "}
+          <a class="mono" href={href("entry", { key: streamKey, id })}>
+            {id}
+          </a>
+        </>
+      ) : (
+        <>
+          <a href={href("manage", { key: streamKey })}>Scheduled</a> for{" "}
+          {at !== undefined && <Time ms={at} />}
+        </>
+      )}
+    </span>
   );
 }
 

@@ -186,7 +186,7 @@ export class Consumer {
       const rest = this.#feed.end();
       // Only consumers that claim receive returned entries.
       if (this.options.claimMinIdleMs !== null)
-        await this.#settling.sendAll(rest, "nack", "returned", "silent");
+        await this.#settling.sendAll(rest, "nack", "returned", { mode: "silent" });
     } finally {
       this.#settling.held.clear();
       this.#isRunning = false;

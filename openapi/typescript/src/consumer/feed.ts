@@ -25,6 +25,8 @@ export class Feed {
   #positions: Map<string, string>;
   /** The last entry that the consumer saw, where a group that is created again begins. */
   readonly #newest: Map<string, string>;
+  /** The streams on which the settings of the group are still to be set. */
+  #unset: string[];
   #change = occasion();
 
   constructor(
@@ -36,6 +38,7 @@ export class Feed {
     this.#queue = new WorkQueue(options.batch, options.orderBy);
     this.#newest = new Map(options.streams.map((key) => [key, options.after]));
     this.#positions = this.#startingPositions();
+    this.#unset = [...options.streams];
   }
 
   /**
@@ -69,6 +72,7 @@ export class Feed {
   end(): Item[] {
     this.#isStopped = false;
     this.#positions = this.#startingPositions();
+    this.#unset = [...this.options.streams];
     return this.#queue.drain();
   }
 
@@ -103,12 +107,16 @@ export class Feed {
   }
 
   async #read(deadline: number): Promise<void> {
-    const { group, consumer, claimMinIdleMs } = this.options;
+    const { group, consumer, claimMinIdleMs, minCount, lingerMs } = this.options;
     const catchesUp = [...this.#positions.values()].some((position) => position !== ">");
     const waitMs = catchesUp ? undefined : Math.max(0, Math.min(this.options.waitMs, deadline - Date.now()));
-    const bounds = { maxCount: this.#queue.room, waitMs, claimMinIdleMs: claimMinIdleMs ?? undefined };
+    const maxCount = this.#queue.room;
+    const gathering =
+      catchesUp || minCount === undefined ? {} : { minCount: Math.min(minCount, maxCount), lingerMs };
+    const bounds = { maxCount, waitMs, claimMinIdleMs: claimMinIdleMs ?? undefined, ...gathering };
     let pages;
     try {
+      await this.#setSettings();
       pages = await this.client.readGroup(group, consumer, Object.fromEntries(this.#positions), bounds);
     } catch (error) {
       await this.#recover(error);
@@ -158,8 +166,23 @@ export class Feed {
     while (!this.#isStopped && Date.now() < deadline) await this.#changed(deadline);
   }
 
-  /** Creates the group on each stream that lacks it. */
+  /** Sets the settings of the group on each stream, once. */
+  async #setSettings(): Promise<void> {
+    const { settings, group } = this.options;
+    if (settings === undefined) return;
+    for (let key = this.#unset.at(-1); key !== undefined; key = this.#unset.at(-1)) {
+      const target = settings.max_deliveries === undefined ? {} : { dead_letter_stream: `${key}:dead` };
+      await this.client
+        .stream(key)
+        .group(group)
+        .configure({ ...target, ...settings });
+      this.#unset.pop();
+    }
+  }
+
+  /** Creates the group on each stream that lacks it. A new group has no settings. */
   async createGroups(): Promise<void> {
+    this.#unset = [...this.options.streams];
     for (const [key, after] of this.#newest)
       await this.client.stream(key).group(this.options.group).create({ after, createStream: true });
   }

@@ -3,7 +3,12 @@
  */
 import type { Delivered } from "../entries.js";
 
-export type Settlement = "ack" | "nack" | { readonly error: unknown };
+export type Settlement = "ack" | { readonly error: unknown } | Later;
+
+/** How a nack delays the next delivery; without it, the backoff of the group applies. */
+export interface Later {
+  readonly delayMs?: number;
+}
 type Settler = (items: readonly Item[], how: Settlement) => Promise<void>;
 
 /** An entry of a consumer. */
@@ -41,8 +46,8 @@ export class Item implements Delivered {
   }
 
   /** Returns the entry to the group; this delivery counts. */
-  nack(): Promise<void> {
-    return Item.settleAll([this], "nack");
+  nack(later: Later = {}): Promise<void> {
+    return Item.settleAll([this], later);
   }
 
   /**
@@ -74,7 +79,7 @@ export class Batch extends Array<Item> {
   }
 
   /** Returns the items that are not settled to the group. */
-  nack(): Promise<void> {
-    return Item.settleAll(this, "nack");
+  nack(later: Later = {}): Promise<void> {
+    return Item.settleAll(this, later);
   }
 }

@@ -3,6 +3,7 @@
  */
 import { checkedName } from "../entries.js";
 import { refusedHere } from "../errors.js";
+import type * as api from "../generated/index.js";
 import type { Item } from "./item.js";
 
 export interface ConsumerOptions {
@@ -26,9 +27,11 @@ export interface ConsumerOptions {
   readonly deadLetterStream?: string;
   /**
    * `wait`, the default: a failed entry is delivered again after `claimMinIdleMs`. `nack`: it is returned to
-   * the group and delivered again at once, to a consumer that claims.
+   * the group and delivered again to a consumer that claims: after `retryDelayMs`, without it after the backoff
+   * of the group, or at once.
    */
   readonly onFailure?: "wait" | "nack";
+  readonly retryDelayMs?: number;
   /**
    * The name of a field, or a function of the fields. Entries with the same value are processed one after
    * another, in the order of arrival; others at the same time.
@@ -44,6 +47,18 @@ export interface ConsumerOptions {
   readonly createGroup?: boolean;
   /** The group that is created begins after this id; `0-0` by default. */
   readonly after?: string;
+  /**
+   * Settings of the group, such as `max_deliveries` and `filter`. The consumer sets them on each stream when it
+   * starts and when it creates the group; this needs the scope `admin`. Dead letters go to `<stream>:dead` by
+   * default. Settings that are missing stay as they are.
+   */
+  readonly settings?: api.GroupSettingsBody;
+  /**
+   * A read waits until so many entries are available, or until `lingerMs` after the first one, or until the end of
+   * `waitMs`.
+   */
+  readonly minCount?: number;
+  readonly lingerMs?: number;
   /** Objects that observe the consumer. */
   readonly hooks?: readonly ConsumerHooks[];
   /** Stops the consumer gracefully when it is aborted, like `stop`. */
@@ -53,12 +68,27 @@ export interface ConsumerOptions {
 /** The options with their defaults. Hooks receive this object. */
 export interface CheckedOptions
   extends Required<
-    Omit<ConsumerOptions, "maxDeliveries" | "deadLetterStream" | "orderBy" | "signal" | "streams">
+    Omit<
+      ConsumerOptions,
+      | "maxDeliveries"
+      | "deadLetterStream"
+      | "orderBy"
+      | "settings"
+      | "minCount"
+      | "lingerMs"
+      | "retryDelayMs"
+      | "signal"
+      | "streams"
+    >
   > {
   readonly streams: readonly string[];
   readonly maxDeliveries: number | undefined;
   readonly deadLetterStream: string | undefined;
   readonly orderBy: ConsumerOptions["orderBy"];
+  readonly settings: ConsumerOptions["settings"];
+  readonly minCount: number | undefined;
+  readonly lingerMs: number | undefined;
+  readonly retryDelayMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -105,6 +135,10 @@ const DEFAULTS = {
   maxDeliveries: undefined,
   deadLetterStream: undefined,
   orderBy: undefined,
+  settings: undefined,
+  minCount: undefined,
+  lingerMs: undefined,
+  retryDelayMs: undefined,
   signal: undefined,
 };
 
@@ -112,7 +146,7 @@ const DEFAULTS = {
 export function checked(options: ConsumerOptions): CheckedOptions {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const streams = typeof options.streams === "string" ? [options.streams] : [...options.streams];
-  const all = { ...DEFAULTS, ...(given as unknown as ConsumerOptions), streams };
+  const all = { ...DEFAULTS, ...claimTime(options), ...(given as unknown as ConsumerOptions), streams };
   if (streams.length === 0) throw refusedHere("streams is empty; pass at least one key");
   streams.forEach((key) => checkedName(key, "the stream's key"));
   if (new Set(streams).size < streams.length) throw refusedHere("streams names a stream twice");
@@ -122,11 +156,30 @@ export function checked(options: ConsumerOptions): CheckedOptions {
   inRange("waitMs", all.waitMs, 0, WAIT_MAX_MS);
   if (all.claimMinIdleMs !== null) inRange("claimMinIdleMs", all.claimMinIdleMs, 0);
   if (all.maxDeliveries !== undefined) inRange("maxDeliveries", all.maxDeliveries, 1);
-  if (all.deadLetterStream !== undefined && streams.includes(all.deadLetterStream))
-    throw refusedHere(`deadLetterStream ${all.deadLetterStream} is one of the streams; use another stream`);
+  for (const target of [all.deadLetterStream, all.settings?.dead_letter_stream])
+    if (target !== undefined && streams.includes(target))
+      throw refusedHere(`the dead-letter stream ${target} is one of the streams; use another stream`);
+  if (all.minCount !== undefined) inRange("minCount", all.minCount, 1, all.batch);
+  if (all.lingerMs !== undefined) inRange("lingerMs", all.lingerMs, 0);
+  if (all.lingerMs !== undefined && all.minCount === undefined)
+    throw refusedHere(`lingerMs ${all.lingerMs} needs minCount; pass both`);
+  if (all.retryDelayMs !== undefined) inRange("retryDelayMs", all.retryDelayMs, 0);
+  if (all.retryDelayMs !== undefined && all.onFailure !== "nack")
+    throw refusedHere(`retryDelayMs ${all.retryDelayMs} needs onFailure nack; pass both`);
   if (!["wait", "nack"].includes(all.onFailure))
     throw refusedHere(`onFailure is ${String(all.onFailure)}; use wait or nack`);
   return all;
+}
+
+/** Returns the claim time of the settings. Throws INVALID_ARGUMENT if the consumer asks for another one. */
+function claimTime({ claimMinIdleMs: given, settings }: ConsumerOptions): { claimMinIdleMs?: number } {
+  const own = settings?.claim_min_idle_ms;
+  if (own === undefined) return {};
+  if (given !== undefined && given !== own)
+    throw refusedHere(
+      `claimMinIdleMs ${String(given)} differs from ${own} in the settings; leave out one of them`,
+    );
+  return { claimMinIdleMs: own };
 }
 
 /** Returns the value if it is an integer in this range. Throws INVALID_ARGUMENT. */

@@ -8,6 +8,7 @@ import type { Tailrace } from "../client.js";
 import type { Delivered } from "../entries.js";
 import { TailraceError } from "../errors.js";
 import { isGroupMissing } from "../missing.js";
+import type { NackOptions } from "../settling.js";
 import { wordsOf } from "./dead-letters.js";
 import type { Hooking } from "./hooks.js";
 import type { Item, Settlement } from "./item.js";
@@ -56,14 +57,15 @@ export class Settling {
 
   /** Sends the settlement of `item.ack`, `item.nack` or `item.fail`. The items are released even if it throws. */
   async settleNow(items: readonly Item[], how: Settlement): Promise<void> {
-    if (typeof how === "object") {
+    if (how !== "ack" && "error" in how) {
       for (const item of items) await this.failed(item, how.error);
       return;
     }
     items.forEach((item) => this.release(item));
     for (const some of requestsOf(items)) {
       try {
-        await this.#send(some, how, "fail");
+        if (how === "ack") await this.#send(some, "ack");
+        else await this.#send(some, "nack", { delayMs: how.delayMs });
         this.#report(some, how === "ack" ? "acknowledged" : "nacked");
       } catch (error) {
         // With `createGroup`, a missing group is no error: the next read creates it again.
@@ -94,7 +96,8 @@ export class Settling {
     const verdict = await this.verdict(entry.key, deliveries);
     if (verdict === "bury") await this.bury(entry, deliveries, textOf(error));
     else if (verdict === "server_buries") await this.sendAll([entry], "nack", "dead_letter");
-    else if (this.options.onFailure === "nack") await this.sendAll([entry], "nack", "failed");
+    else if (this.options.onFailure === "nack")
+      await this.sendAll([entry], "nack", "failed", { delayMs: this.options.retryDelayMs });
     else this.#report([entry], "failed");
     this.release(entry);
   }
@@ -123,7 +126,7 @@ export class Settling {
       const words = wordsOf({ ...entry, ...exact }, options, deliveries, error);
       // The idempotency key in the command makes a repetition safe.
       await client.command(words, { repeatable: true });
-      await this.#send([entry], "ack", "fail");
+      await this.#send([entry], "ack");
       this.#report([entry], "dead_letter");
     } catch (failure) {
       console.warn(`${entry.key} ${entry.id} stays pending`, failure);
@@ -138,11 +141,11 @@ export class Settling {
     entries: readonly Delivered[],
     how: "ack" | "nack",
     outcome: Outcome,
-    mode: "fail" | "silent" = "fail",
+    options: NackOptions = {},
   ): Promise<void> {
     for (const some of requestsOf(entries)) {
       try {
-        await this.#send(some, how, mode);
+        await this.#send(some, how, options);
         this.#report(some, outcome);
       } catch (error) {
         console.warn("entries stay pending", error);
@@ -150,12 +153,12 @@ export class Settling {
     }
   }
 
-  async #send(entries: readonly Delivered[], how: "ack" | "nack", mode: "fail" | "silent"): Promise<void> {
+  async #send(entries: readonly Delivered[], how: "ack" | "nack", options: NackOptions = {}): Promise<void> {
     const key = entries[0]?.key;
     if (key === undefined) return;
     const group = this.client.stream(key).group(this.options.group);
     const ids = entries.map((entry) => entry.id);
-    await (how === "ack" ? group.ack(ids) : group.nack(ids, { mode }));
+    await (how === "ack" ? group.ack(ids) : group.nack(ids, options));
   }
 
   #report(entries: readonly Delivered[], outcome: Outcome): void {
