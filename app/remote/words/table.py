@@ -14,6 +14,7 @@ from tailrace.app.remote.functions import deletions as deletion_calls
 from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
+from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
 from tailrace.app.remote.words import (
     appends,
     claims,
@@ -29,6 +30,7 @@ from tailrace.app.remote.words import (
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, waking
 from tailrace.core import commands as c
+from tailrace.core.errors import engine_lacks
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX
 
 Planner = Callable[[Engine, Any], Plan]

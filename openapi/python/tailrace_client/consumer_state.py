@@ -28,6 +28,7 @@ from tailrace_client.call import Call
 from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.entries import Delivery, Slice
 from tailrace_client.errors import TailraceError
+from tailrace_client.generated import models
 from tailrace_client.group_calls import NackMode
 
 NEW: Final = ">"

@@ -524,6 +524,18 @@ export type Group = {
      */
     backoff?: Backoff;
     /**
+     * The field by whose values the group delivers in order; absent if not set.
+     */
+    order_by?: string;
+    /**
+     * How many entries wait until an earlier one with the same value of `order_by` is acknowledged. `lag` includes them. Absent without `order_by`.
+     */
+    held?: number;
+    /**
+     * How many values of `order_by` the pending entries have; absent without `order_by`.
+     */
+    keys_in_flight?: number;
+    /**
      * How many entries of the group ever moved to a dead-letter stream; absent if the group never had one.
      */
     dead_letters?: number;
@@ -747,6 +759,10 @@ export type GroupSettingsBody = {
      */
     backoff?: Backoff;
     /**
+     * The name of a field. At most one entry of each value of this field is delivered and not acknowledged, so entries with equal values are processed in order, one after another. Entries without the field are not held back.
+     */
+    order_by?: string;
+    /**
      * `base64`: the names in this object are base64, because at least one of them is not UTF-8.
      */
     encoding?: 'base64';
@@ -855,6 +871,18 @@ export type Limits = {
      * MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments, deletions and trims still work. 0: no limit.
      */
     memory_limit_mb: number;
+    /**
+     * Entries that a group with `order_by` holds back. At this number it reads no further until one of them is delivered or deleted.
+     */
+    held_entries_max: number;
+    /**
+     * Entries with a value of `order_by` that a group has in flight. At this number it delivers no further ones until some are acknowledged.
+     */
+    keys_in_flight_max: number;
+    /**
+     * Pending and held entries of a group for which `order_by` can be set or changed.
+     */
+    ordered_entries_max: number;
     /**
      * Characters of a filter.
      */

@@ -59,6 +59,13 @@ class Group:
     backoff: Backoff | Unset = UNSET
     """ How long a nack delays the next delivery of an entry: `initial_ms` after the first delivery, and
     `factor` times as long after each further one, but at most `max_ms`. """
+    order_by: str | Unset = UNSET
+    """ The field by whose values the group delivers in order; absent if not set. """
+    held: int | Unset = UNSET
+    """ How many entries wait until an earlier one with the same value of `order_by` is acknowledged. `lag` includes
+    them. Absent without `order_by`. """
+    keys_in_flight: int | Unset = UNSET
+    """ How many values of `order_by` the pending entries have; absent without `order_by`. """
     dead_letters: int | Unset = UNSET
     """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
@@ -99,6 +106,12 @@ class Group:
         if not isinstance(self.backoff, Unset):
             backoff = self.backoff.to_dict()
 
+        order_by = self.order_by
+
+        held = self.held
+
+        keys_in_flight = self.keys_in_flight
+
         dead_letters = self.dead_letters
 
         field_dict: dict[str, Any] = {}
@@ -131,6 +144,12 @@ class Group:
             field_dict["max_lag_ms"] = max_lag_ms
         if backoff is not UNSET:
             field_dict["backoff"] = backoff
+        if order_by is not UNSET:
+            field_dict["order_by"] = order_by
+        if held is not UNSET:
+            field_dict["held"] = held
+        if keys_in_flight is not UNSET:
+            field_dict["keys_in_flight"] = keys_in_flight
         if dead_letters is not UNSET:
             field_dict["dead_letters"] = dead_letters
 
@@ -191,6 +210,12 @@ class Group:
         else:
             backoff = Backoff.from_dict(_backoff)
 
+        order_by = d.pop("order_by", UNSET)
+
+        held = d.pop("held", UNSET)
+
+        keys_in_flight = d.pop("keys_in_flight", UNSET)
+
         dead_letters = d.pop("dead_letters", UNSET)
 
         group = cls(
@@ -209,6 +234,9 @@ class Group:
             consumer_expiry_ms=consumer_expiry_ms,
             max_lag_ms=max_lag_ms,
             backoff=backoff,
+            order_by=order_by,
+            held=held,
+            keys_in_flight=keys_in_flight,
             dead_letters=dead_letters,
         )
 

@@ -47,6 +47,10 @@ class GroupSettingsBody:
     backoff: Backoff | Unset = UNSET
     """ How long a nack delays the next delivery of an entry: `initial_ms` after the first delivery, and
     `factor` times as long after each further one, but at most `max_ms`. """
+    order_by: str | Unset = UNSET
+    """ The name of a field. At most one entry of each value of this field is delivered and not acknowledged, so
+    entries with equal values are processed in order, one after another. Entries without the field are not held
+    back. """
     encoding: GroupSettingsBodyEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
@@ -66,6 +70,8 @@ class GroupSettingsBody:
         backoff: dict[str, Any] | Unset = UNSET
         if not isinstance(self.backoff, Unset):
             backoff = self.backoff.to_dict()
+
+        order_by = self.order_by
 
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
@@ -88,6 +94,8 @@ class GroupSettingsBody:
             field_dict["max_lag_ms"] = max_lag_ms
         if backoff is not UNSET:
             field_dict["backoff"] = backoff
+        if order_by is not UNSET:
+            field_dict["order_by"] = order_by
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
 
@@ -117,6 +125,8 @@ class GroupSettingsBody:
         else:
             backoff = Backoff.from_dict(_backoff)
 
+        order_by = d.pop("order_by", UNSET)
+
         _encoding = d.pop("encoding", UNSET)
         encoding: GroupSettingsBodyEncoding | Unset
         if isinstance(_encoding, Unset):
@@ -132,6 +142,7 @@ class GroupSettingsBody:
             consumer_expiry_ms=consumer_expiry_ms,
             max_lag_ms=max_lag_ms,
             backoff=backoff,
+            order_by=order_by,
             encoding=encoding,
         )
 

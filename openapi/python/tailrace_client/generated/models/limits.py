@@ -21,9 +21,10 @@ class Limits:
             {'header_timeout_s': 6, 'body_bytes_per_s_min': 1024, 'answer_timeout_s': 30, 'keep_alive_timeout_s': 75,
                 'connections_max': 16384, 'connections_per_peer_max': 0, 'waiting_readers_max': 100000, 'event_streams_max':
                 10000, 'websockets_max': 10000, 'subscriptions_max': 100000, 'bodies_mb': 512, 'requests_per_s': 0,
-                'request_burst': 0, 'memory_limit_mb': 0, 'filter_characters_max': 4096, 'filter_depth_max': 32,
-                'filter_tests_max': 64, 'filter_step_entries': 1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max':
-                10000, 'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864,
+                'request_burst': 0, 'memory_limit_mb': 0, 'held_entries_max': 100000, 'keys_in_flight_max': 100000,
+                'ordered_entries_max': 10000, 'filter_characters_max': 4096, 'filter_depth_max': 32, 'filter_tests_max': 64,
+                'filter_step_entries': 1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max': 10000,
+                'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864,
                 'delay_ms_max': 31622400000, 'backoff_factor_max': 100, 'scheduled_entries_max': 100000, 'scheduled_bytes_max':
                 33554432, 'scheduled_entries_total_max': 1000000, 'scheduled_bytes_total_max': 536870912, 'scheduled_page_max':
                 1000, 'due_entries_per_step': 1000, 'due_bytes_per_step': 8388608, 'due_places_per_step': 200, 'name_bytes_max':
@@ -81,6 +82,14 @@ class Limits:
     memory_limit_mb: int
     """ MiB of resident memory. Above it, commands that make the data grow are 507; reads, acknowledgments,
     deletions and trims still work. 0: no limit. """
+    held_entries_max: int
+    """ Entries that a group with `order_by` holds back. At this number it reads no further until one of them is
+    delivered or deleted. """
+    keys_in_flight_max: int
+    """ Entries with a value of `order_by` that a group has in flight. At this number it delivers no further ones
+    until some are acknowledged. """
+    ordered_entries_max: int
+    """ Pending and held entries of a group for which `order_by` can be set or changed. """
     filter_characters_max: int
     """ Characters of a filter. """
     filter_depth_max: int
@@ -273,6 +282,12 @@ class Limits:
 
         memory_limit_mb = self.memory_limit_mb
 
+        held_entries_max = self.held_entries_max
+
+        keys_in_flight_max = self.keys_in_flight_max
+
+        ordered_entries_max = self.ordered_entries_max
+
         filter_characters_max = self.filter_characters_max
 
         filter_depth_max = self.filter_depth_max
@@ -452,6 +467,9 @@ class Limits:
                 "requests_per_s": requests_per_s,
                 "request_burst": request_burst,
                 "memory_limit_mb": memory_limit_mb,
+                "held_entries_max": held_entries_max,
+                "keys_in_flight_max": keys_in_flight_max,
+                "ordered_entries_max": ordered_entries_max,
                 "filter_characters_max": filter_characters_max,
                 "filter_depth_max": filter_depth_max,
                 "filter_tests_max": filter_tests_max,
@@ -568,6 +586,12 @@ class Limits:
         request_burst = d.pop("request_burst")
 
         memory_limit_mb = d.pop("memory_limit_mb")
+
+        held_entries_max = d.pop("held_entries_max")
+
+        keys_in_flight_max = d.pop("keys_in_flight_max")
+
+        ordered_entries_max = d.pop("ordered_entries_max")
 
         filter_characters_max = d.pop("filter_characters_max")
 
@@ -747,6 +771,9 @@ class Limits:
             requests_per_s=requests_per_s,
             request_burst=request_burst,
             memory_limit_mb=memory_limit_mb,
+            held_entries_max=held_entries_max,
+            keys_in_flight_max=keys_in_flight_max,
+            ordered_entries_max=ordered_entries_max,
             filter_characters_max=filter_characters_max,
             filter_depth_max=filter_depth_max,
             filter_tests_max=filter_tests_max,
