@@ -25,7 +25,7 @@ from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.totals import Totals, decode_totals
 
 PART_ROWS: Final = 1_000
-"""A transaction of this many rows takes 10 to 25 ms, and a commit of the journal may have to wait for it."""
+"""A transaction of this many rows takes 2 to 10 ms, and a commit of the journal may have to wait for it."""
 
 PART_BYTES: Final = 1 << 20
 """A part ends after this many bytes. The state of one group is one row, so a larger one makes a larger
