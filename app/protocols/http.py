@@ -197,8 +197,7 @@ class HttpProtocol(asyncio.Protocol):
         if self.state.answering is not FREE or self.transport.is_closing():
             return
         self._answers.current = None
-        deferred = self._run.deferred
-        if deferred is not None:
+        if (deferred := self._run.deferred) is not None:
             self._run.deferred = None
             self.start_documented(deferred)
         elif self._answers.queue:
