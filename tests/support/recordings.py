@@ -196,6 +196,13 @@ SCENES: Final = (
             "tailrace retention race:france --remove",
         ),
     ),
+    Scene(
+        "scheduled",
+        _typed(
+            "tailrace append race:france --delay 1d rider=Castilla > /dev/null",
+            "tailrace scheduled race:france | cut -f 3",
+        ),
+    ),
     Scene("trim", _answered("tailrace trim race:france --max-length 1", "[y/N]", "y")),
     Scene("rm", _answered("tailrace rm race:italy", "[y/N]", "y")),
     Scene(
