@@ -15,7 +15,14 @@ Settings: TypeAlias = Mapping[str, int | str | bytes]
 
 NO_SETTINGS: Final[Settings] = {}
 
-_PLAIN: Final = ("max_deliveries", "filter", "claim_min_idle_ms", "consumer_expiry_ms", "max_lag_ms", "order_by")
+_PLAIN: Final = (
+    "max_deliveries",
+    "filter",
+    "claim_min_idle_ms",
+    "consumer_expiry_ms",
+    "max_lag_ms",
+    "order_by",
+)
 """The settings that are a number or text."""
 _STREAM: Final = "dead_letter_stream"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tailrace_client import AsyncConsumer, AsyncItem, AsyncTailrace, Consumer, Item, Stream, Tailrace
-from tests.support.server_process import running_server
 from tailrace_client.generated.types import UNSET
+from tests.support.server_process import running_server
 from tests.support.tokens import make_token
 
 
