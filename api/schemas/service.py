@@ -242,9 +242,7 @@ class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, ServerLimits):
             "socket_reply_bytes_max": SOCKET_REPLY_BYTES_MAX,
         }
         supports = [EngineSupport(name=each.name, support=each.support, note=each.note) for each in engine]
-        fixed = [
-            name for name in cls.model_fields if hasattr(limits, name.upper()) and name not in of_sockets
-        ]
+        fixed = [name for name in cls.model_fields if hasattr(limits, name.upper())]
         return cls(
             **{name: getattr(limits, name.upper()) for name in fixed},
             **of_sockets,

@@ -59,6 +59,8 @@ class OrderBy(RuleBasedStateMachine):
         self.set_up_to = 0
         self.execute(c.CreateGroup(KEY, GROUP, 0, create_stream=True))
         self.configure("k")
+        self.append([("a", "x"), ("a", "y"), ("b", None), ("a", "x"), ("b", "y"), (None, None)])
+        self.read(b"alice", None, noack=False)
 
     def teardown(self) -> None:
         if hasattr(self, "disk"):
