@@ -7,10 +7,11 @@ of who is expired. An entry that is given back has no owner, as after XNACK, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from tailrace.core.commands import ExpireConsumers, ReadGroup
+from tailrace.core.commands import ExpireConsumers
 from tailrace.core.effects import ConsumerDeleted, ConsumerSeen, Nacked
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
@@ -48,13 +49,13 @@ def expire_consumers(execution: Execution, command: ExpireConsumers) -> ExpiryRe
     return ExpiryReply(None, step.consumers, step.entries)
 
 
-def expire_before_read(execution: Execution, command: ReadGroup) -> None:
-    """Expire consumers of the groups that the read names by the current look, which may not have reached
+def expire_before_read(execution: Execution, keys: Iterable[bytes], name: bytes, consumer: bytes) -> None:
+    """Expire consumers of the group `name` of each stream by the current look, which may not have reached
     them, but not the one that reads. One step for all of these groups together. O(1) for each group without
     the setting."""
-    step = _Step(execution, spared=command.consumer)
-    for key in dict.fromkeys(source.key for source in command.streams):
-        group = execution.keyspace.streams[key].groups[command.group]
+    step = _Step(execution, spared=consumer)
+    for key in dict.fromkeys(keys):
+        group = execution.keyspace.streams[key].groups[name]
         if group.settings is not None and not step.is_spent:
             step.expire(key, group, b"")
 

@@ -47,7 +47,8 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     positions = [_checked_position(execution, command, source) for source in command.streams]
     execution.room(command.limits.page_bytes).require_any()
     if execution.keyspace.presence.is_behind:
-        expire_before_read(execution, command)
+        keys = (source.key for source in command.streams)
+        expire_before_read(execution, keys, command.group, command.consumer)
     empty = _gathered(execution, command, positions) if waits_for_more(command) else None
     if empty is not None:
         return empty
