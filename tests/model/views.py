@@ -33,6 +33,7 @@ def _full_group(stream: Stream, name: str, group: Group) -> dict[str, Any]:
         "last-delivered-id": text(group.last),
         "entries-read": group.read,
         "lag": stream.lag(group),
+        **({"first-held-id": text(group.held[0])} if group.held else {}),
         "pel-count": len(by_id),
         "nacked-count": sum(item.consumer is None for item in by_id),
         "pending": [

@@ -16,6 +16,7 @@ class GroupSettings:
     `claim_min_idle_ms`: a read first takes over entries that are pending for this long.
     `consumer_expiry_ms`: a consumer that was not seen for this long gives its entries back. `max_lag_ms`: the
     server warns if the oldest unread entry is older. `backoff`: how long a nack delays the next delivery.
+    `order_by`: a field; of the entries with one value of it, one at a time is with a consumer.
     """
 
     max_deliveries: int | None = None
@@ -25,6 +26,7 @@ class GroupSettings:
     consumer_expiry_ms: int | None = None
     max_lag_ms: int | None = None
     backoff: Backoff | None = None
+    order_by: str | None = None
 
     def values(self, stream: str) -> dict[str, Setting]:
         """Return what to set for the group on this stream."""
