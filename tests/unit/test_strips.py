@@ -17,6 +17,7 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending import packing as packing_module
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.strip import OWNERS_MAX, Share, Strip
+from tailrace.core.replies import ScheduleReply
 from tailrace.core.storage.state import decode_group, encode_group
 from tests.support.engine_calls import FRAGMENT
 from tests.unit.test_replay import KEYS, Program, picture
@@ -64,7 +65,8 @@ class SmallReads(Program):
 
 def outcome_of(engine: Engine, command: c.Command, now_ms: int) -> Any:
     try:
-        return engine.execute(command, now_ms).reply
+        reply = engine.execute(command, now_ms).reply
+        return list(reply.scheduled_ids) if isinstance(reply, ScheduleReply) else reply
     except StreamError as error:
         return str(error)
 

@@ -107,6 +107,11 @@ class DirectoryPlace:
         kept = None if stream is None else stream.retention
         return NO_RULES if kept is None else rules_of(asdict(kept.rules))
 
+    def scheduled_count(self, key: bytes) -> int:
+        """Return how many entries are to be appended later; see `Place`."""
+        stream = self._engine.keyspace.streams.get(key)
+        return 0 if stream is None or stream.schedule is None else len(stream.schedule.entries)
+
     def retain(self, key: bytes, rules: Rules) -> None:
         """Fail: the directory is open for reading."""
         raise NotImplementedError(key, rules)

@@ -57,6 +57,7 @@ class StreamFacts(NamedTuple):
     """A stream without its entries. `settings`: those of XCFGSET by name; empty if the place has none.
 
     `first_id`: of the first entry; None for an empty stream. `keys_remembered`: idempotency keys.
+    `scheduled_count`: entries that are to be appended later.
     """
 
     length: int
@@ -69,6 +70,7 @@ class StreamFacts(NamedTuple):
     expires_at_ms: int
     groups: dict[bytes, GroupFacts]
     retention: Rules = NO_RULES
+    scheduled_count: int = 0
 
 
 class WrongType(CannotMigrate):
@@ -88,7 +90,7 @@ def facts_of(place: Place, key: bytes) -> StreamFacts | None:
         accepted(reply, words)
     facts = _facts(as_map(reply), NO_EXPIRY if expires_at_ms == _NO_KEY else expires_at_ms)
     if place.abilities.retention:
-        facts = facts._replace(retention=place.retention(key))
+        facts = facts._replace(retention=place.retention(key), scheduled_count=place.scheduled_count(key))
     if not (facts.groups and place.abilities.group_settings):
         return facts
     settings = place.group_settings(key)

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-Settings: TypeAlias = Mapping[str, int | str | bytes]
+Settings: TypeAlias = Mapping[str, float | str | bytes]
 """The settings of one group that are set, by name."""
 
 NO_SETTINGS: Final[Settings] = {}
@@ -25,12 +25,16 @@ _PLAIN: Final = (
 )
 """The settings that are a number or text."""
 _STREAM: Final = "dead_letter_stream"
+_BACKOFF: Final = "backoff"
+_PARTS: Final = ("initial_ms", "factor", "max_ms")
+"""The parts of the backoff, which a server shows as one member. Each is a setting here, as in a directory."""
 
 
 def settings_of(groups: list[dict[str, Any]]) -> Iterator[tuple[bytes, Settings]]:
     """Return the name and the settings of each group in a server's list of groups that has any."""
     for group in groups:
-        found: dict[str, int | str | bytes] = {name: group[name] for name in _PLAIN if name in group}
+        found: dict[str, float | str | bytes] = {name: group[name] for name in _PLAIN if name in group}
+        found |= {f"{_BACKOFF}_{part}": value for part, value in group.get(_BACKOFF, {}).items()}
         if _STREAM in group:
             found[_STREAM] = _name_of(group, _STREAM)
         if found:
@@ -56,6 +60,8 @@ def held_by_gateway(features: Iterable[Mapping[str, str]]) -> frozenset[str]:
 def body_of(settings: Settings) -> dict[str, Any]:
     """Return the body that sets these settings and removes all others."""
     body: dict[str, Any] = {name: settings.get(name) for name in _PLAIN}
+    backoff = {part: settings.get(f"{_BACKOFF}_{part}") for part in _PARTS}
+    body[_BACKOFF] = None if backoff["initial_ms"] is None else backoff
     stream = settings.get(_STREAM)
     if isinstance(stream, bytes):
         return {**body, _STREAM: b64encode(stream).decode(), "encoding": "base64"}

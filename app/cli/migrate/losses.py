@@ -42,6 +42,11 @@ def losses_of(key: bytes, facts: StreamFacts, target: Abilities) -> Iterator[str
     lost = {name: rule for name, rule in facts.retention.items() if name not in target.retention}
     if lost:
         yield f"the retention {retention.shown(lost)}: only Tailrace with its own storage has these rules"
+    if facts.scheduled_count:
+        yield (
+            f"{facts.scheduled_count} scheduled entries: they stay in the source, which appends them later; "
+            "wait for them, or cancel them and schedule them in the target"
+        )
     if facts.keys_remembered:
         yield (
             f"{facts.keys_remembered} idempotency keys: no command can set them, so an append that a "

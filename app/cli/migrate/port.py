@@ -103,6 +103,10 @@ class Place(Protocol):
         """Return the rules of the stream's retention. Raises `PlaceDown` or `CannotMigrate`."""
         ...
 
+    def scheduled_count(self, key: bytes) -> int:
+        """Return how many entries are to be appended later. Raises `PlaceDown` or `CannotMigrate`."""
+        ...
+
     def retain(self, key: bytes, rules: Rules) -> None:
         """Replace the rules of the stream's retention. Raises `PlaceDown` or `CannotMigrate`."""
         ...

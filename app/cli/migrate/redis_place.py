@@ -69,6 +69,11 @@ class RedisPlace:
         del key
         return NO_RULES
 
+    def scheduled_count(self, key: bytes) -> int:
+        """Return 0: the engine schedules nothing."""
+        del key
+        return 0
+
     def retain(self, key: bytes, rules: Rules) -> None:
         """Fail: the engine has no retention."""
         raise NotImplementedError(key, rules)

@@ -34,7 +34,7 @@ from tailrace.app.cli.migrate.port import (
     text,
 )
 from tailrace.app.cli.migrate.redis_place import scan
-from tailrace.app.cli.migrate.retention import NO_RULES, Rules, retention_body, rules_had, rules_of
+from tailrace.app.cli.migrate.retention import Rules, retention_body, rules_had, rules_of
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
 from tailrace.app.cli.redis.replies import Reply as ClientReply
 from tailrace.core.errors import ErrorCode
@@ -111,14 +111,23 @@ class TailracePlace:
             ) from None
 
     def retention(self, key: bytes) -> Rules:
-        """Return the rules of the stream's retention; see `Place`. A stream that is gone has none."""
+        """Return the rules of the stream's retention; see `Place`."""
+        return rules_of(self._shown(key).get("retention"))
+
+    def scheduled_count(self, key: bytes) -> int:
+        """Return how many entries are to be appended later; see `Place`."""
+        return int(self._shown(key).get("scheduled") or 0)
+
+    def _shown(self, key: bytes) -> dict[str, Any]:
+        """Return what the server shows of a stream; nothing if the stream is gone."""
         with _errors(self.name):
             try:
-                return rules_of(self._server.request("GET", stream_path(key)).json().get("retention"))
+                found: dict[str, Any] = self._server.request("GET", stream_path(key)).json()
             except RefusedByServer as error:
                 if error.code == ErrorCode.NO_SUCH_STREAM:
-                    return NO_RULES
+                    return {}
                 raise
+        return found
 
     def retain(self, key: bytes, rules: Rules) -> None:
         """Replace the rules of the stream's retention; see `Place`."""
