@@ -16,8 +16,8 @@ def tune_thread_switches() -> None:
     """Let the writer thread commit while the loop does long work in slices.
 
     A commit takes the interpreter about ten times, once for each call of SQLite. Between two slices the loop
-    gives the interpreter up for a moment and takes it back, before the waiting thread has woken; that starts
-    the thread's waiting time anew. With an interval longer than a slice, the thread therefore never asks, and
-    a commit takes as long as all slices together.
+    gives the interpreter up for a moment and takes it back, before the waiting thread has woken; then the
+    waiting time of the thread begins again. With an interval longer than a slice, the thread therefore never
+    asks, and a commit takes as long as all slices together.
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)

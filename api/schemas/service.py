@@ -81,12 +81,10 @@ class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, ServerLimits):
     fields_per_entry_max: int = _bound(limits.FIELDS_PER_ENTRY_MAX, "Field-value pairs of one entry.")
     entry_bytes_max: int = _bound(limits.ENTRY_BYTES_MAX, "Bytes of one entry's fields as JSON.")
     body_bytes_max: int = _bound(limits.BODY_BYTES_MAX, "Bytes of a body, after decompression.")
-    body_members_max: int = _bound(
-        limits.BODY_MEMBERS_MAX, "The gzip members or zstd frames of one compressed body."
-    )
+    body_members_max: int = _bound(limits.BODY_MEMBERS_MAX, "Gzip members or zstd frames of one body.")
     large_imports_max: int = _bound(
         limits.LARGE_IMPORTS_MAX,
-        "How many import bodies above 1 MiB the server reads at a time; others wait.",
+        "Import bodies above 1 MiB that the server reads at a time; others wait.",
     )
     batch_entries_max: int = _bound(limits.BATCH_ENTRIES_MAX, "Entries of one batch or import.")
     body_lines_max: int = _bound(limits.BODY_LINES_MAX, "Lines of an NDJSON body, including blank lines.")

@@ -16,7 +16,7 @@ from tailrace.api.schemas.base import (
     WireModel,
 )
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
-from tailrace.api.schemas.groups import GroupDetail
+from tailrace.api.schemas.group_details import GroupDetail
 from tailrace.api.schemas.retention import (
     RETENTION_EXAMPLE,
     RETENTION_STATE_EXAMPLE,

@@ -9,26 +9,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
-from tailrace.api.problems.table import RequestRefused
 from tailrace.api.websocket.request import Request, RequestId
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, CloseCode, ProtocolViolation
-from tailrace.api.wire.appends import UNREADABLE, Delay, trimming_of
+from tailrace.api.wire.appends import UNREADABLE, Delay
 from tailrace.api.wire.bodies import mismatch
 from tailrace.api.wire.names import checked_name, name_from_body
 from tailrace.core.commands import Trim
-from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
 from tailrace.core.log.entry import BadEntry, from_base64
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import StreamId, format_id
 
 RequestT = TypeVar("RequestT", bound=Request)
-
-_ABSENT: Final = (b"", b"null", b"\xc0")
 
 
 class Envelope(msgspec.Struct):
@@ -207,43 +203,6 @@ def octets_of(value: str | bytes, encoding: Any) -> bytes:
 
 
 # --- for both -----------------------------------------------------------------------------------------
-
-
-def new_entry_of(key: bytes, fragment: bytes, request: RawAppend) -> NewEntry:
-    """Return a decoded append. Raises `RequestRefused` for an invalid trimming rule."""
-    return NewEntry(
-        key,
-        fragment,
-        request.entry_id,
-        trimming_of(request.trim),
-        request.nomkstream,
-        request.if_last_id,
-        request.delay_ms,
-        request.deliver_at_ms,
-    )
-
-
-def has_fields(request: RawAppend) -> bool:
-    """Return whether an append has `fields` rather than `pairs`. Raises `BadEntry` unless it has exactly
-    one."""
-    fields, pairs = bytes(request.fields) not in _ABSENT, bytes(request.pairs) not in _ABSENT
-    if fields is pairs:
-        raise BadEntry("give exactly one of `fields` and `pairs`")
-    return fields
-
-
-def encoding_of(request: RawAppend) -> Any:
-    """Return `base64` or None. Raises `BadEntry` for another value."""
-    if request.encoding not in (None, "base64"):
-        raise BadEntry("`encoding` must be `base64`, or absent")
-    return request.encoding
-
-
-def entry_refusal(error: Exception) -> RequestRefused:
-    """Return the error for an entry that could not be read."""
-    if isinstance(error, BadEntry) and error.too_large:
-        return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
-    return mismatch([("", str(error))])
 
 
 def decoded_envelope(decode: Callable[[bytes], Envelope], raw: bytes) -> Envelope:

@@ -21,11 +21,8 @@ from tailrace.api.websocket.codecs import (
     RawCommand,
     RequestT,
     decoded_envelope,
-    encoding_of,
-    entry_refusal,
-    has_fields,
-    new_entry_of,
 )
+from tailrace.api.websocket.raw_appends import encoding_of, entry_refusal, has_fields, new_entry_of
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.requests import AppendRequest, CommandRequest
 from tailrace.api.websocket_limits import (

@@ -20,10 +20,8 @@ from tailrace.api.websocket.codecs import (
     RawCommand,
     RequestT,
     decoded_envelope,
-    entry_refusal,
-    has_fields,
-    new_entry_of,
 )
+from tailrace.api.websocket.raw_appends import entry_refusal, has_fields, new_entry_of
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import mismatch

@@ -208,10 +208,8 @@ class GroupReader:
         Deleted entries are shown and stay unchanged. The consumer's time of activity stays unchanged, too
         (rule 30). O(log n + entries returned).
         """
-        consumer, wanted = (
-            self._group.consumers[self._command.consumer],
-            self._wanted(self._command.limits.count),
-        )
+        consumer = self._group.consumers[self._command.consumer]
+        wanted = self._wanted(self._command.limits.count)
         end = MAX_ID + 1
         if self._letters is not None:
             end = self._letters.clear_history(consumer, after + 1, wanted)

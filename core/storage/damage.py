@@ -45,6 +45,11 @@ _NOT_DAMAGE: Final = frozenset(
 """The system refused an operation; the stored data may be intact."""
 
 
+UNREADABLE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What a statement on malformed data raises. Python raises the second one where SQLite's message quotes text
+of a damaged schema."""
+
+
 def code_of(error: sqlite3.Error) -> int:
     """Return SQLite's primary result code, 0 if Python raised the error itself."""
     return getattr(error, "sqlite_errorcode", 0) & _CODE_MASK
@@ -60,6 +65,8 @@ def telling_damage(where: str) -> Iterator[None]:
         if code_of(error) in _NOT_DAMAGE:
             raise
         raise Damage(where, str(error)) from error
+    except UnicodeDecodeError as error:
+        raise Damage(where, "the schema has text that is not UTF-8") from error
 
 
 def sealed(body: bytes, *context: bytes) -> bytes:

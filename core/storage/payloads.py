@@ -14,7 +14,7 @@ from tailrace.core.log.block import Block
 from tailrace.core.log.id_sequence import PackedIds
 from tailrace.core.log.node_size import NodeLimits
 from tailrace.core.log.stored_block import Source, StoredBlock
-from tailrace.core.storage.damage import Damage, opened, sealed
+from tailrace.core.storage.damage import UNREADABLE, Damage, opened, sealed
 from tailrace.core.storage.ids import id_bytes
 from tailrace.core.storage.journal import seq_bytes
 
@@ -64,7 +64,7 @@ def _load(connection: sqlite3.Connection, block: StoredBlock) -> bytes:
     where = f"block {first_id.hex()} of stream {block.filed_under[0]}"
     try:
         found = _filed(connection, block.filed_under, first_id)
-    except sqlite3.DatabaseError as error:
+    except UNREADABLE as error:
         raise Damage(where, str(error)) from error
     if found is None:
         raise Damage(where, "missing")

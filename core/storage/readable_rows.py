@@ -7,10 +7,12 @@ import sqlite3
 from contextlib import suppress
 from typing import Any
 
+from tailrace.core.storage.damage import UNREADABLE
+
 
 def readable_rows(
     connection: sqlite3.Connection, column: str, table: str, key: str
-) -> tuple[list[tuple[Any, ...]], sqlite3.DatabaseError | None]:
+) -> tuple[list[tuple[Any, ...]], Exception | None]:
     """Return the rows (key columns, then `column`) of `table`, and the error if some rows cannot be read.
 
     `key`: the names of the key columns, separated by commas. The function reads the table in key order from
@@ -20,8 +22,8 @@ def readable_rows(
     rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     try:
         _gather(connection, rows, column, table, key, "ASC")
-    except sqlite3.DatabaseError as error:
-        with suppress(sqlite3.DatabaseError):
+    except UNREADABLE as error:
+        with suppress(*UNREADABLE):
             _gather(connection, rows, column, table, key, "DESC")
         return list(rows.values()), error
     return list(rows.values()), None

@@ -27,7 +27,7 @@ from tailrace.core.effects import Effect, EntriesAppended, EntriesRemoved, Entri
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.storage import journal
-from tailrace.core.storage.damage import Damage, opened
+from tailrace.core.storage.damage import UNREADABLE, Damage, opened
 from tailrace.core.storage.ids import id_of
 from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.move_parts import parts_of
@@ -90,7 +90,7 @@ class Salvage:
     def _restore_totals(self) -> None:
         try:
             raw = get_meta(self._connection, "checkpoint")
-        except (Damage, sqlite3.DatabaseError) as error:
+        except (Damage, *UNREADABLE) as error:
             self._lose("the server's settings", error)
             return
         if raw is not None:
@@ -105,7 +105,7 @@ class Salvage:
         for number in range(1, totals.parts + 1):
             try:
                 yield read_part(self._connection, number, totals.seq)
-            except (Damage, sqlite3.DatabaseError) as error:
+            except (Damage, *UNREADABLE) as error:
                 self._lose("the checkpoint", f"{error}; streams may be as they were before it")
 
     def _restore_streams(self) -> None:
@@ -120,9 +120,8 @@ class Salvage:
                 lost = sum(block.live for block in blocks.pop(serial, []))
                 self._lose(f"stream {serial}", f"{damage.what}; its {lost} stored entries are lost with it")
                 continue
-            stream = Stream(
-                serial, self.keyspace.cache, self.keyspace.sealing, restore_memory(state.idempotency)
-            )
+            memory = restore_memory(state.idempotency)
+            stream = Stream(serial, self.keyspace.cache, self.keyspace.sealing, memory)
             restore_stream(stream, state, blocks.pop(serial, []))
             self.keyspace.put(state.key, stream)
             if stream.length != state.length:
@@ -178,7 +177,7 @@ class Salvage:
                 for effect in effects:
                     for part in parts_of(self.keyspace, effect):
                         self._carry_out(part, seq)
-        except (Damage, sqlite3.DatabaseError) as error:
+        except (Damage, *UNREADABLE) as error:
             self._lose("the journal", f"{error}; all later changes are lost")
         if self._unfit_count:
             what = f"{self._unfit_count} changes refer to streams, groups or entries that are lost"
@@ -233,9 +232,8 @@ class Salvage:
         if isinstance(effect, EntriesAppended) and effect.key not in self.keyspace.streams:
             self.keyspace.create(effect.key)
             self._without_past.add(effect.key)
-            self._lose(
-                f"stream {effect.key!r}", "everything older than its entry " + format_id(effect.ids[0])
-            )
+            older = "everything older than its entry " + format_id(effect.ids[0])
+            self._lose(f"stream {effect.key!r}", older)
         return not (isinstance(effect, EntriesTrimmed) and effect.key in self._without_past)
 
     def _drop_lost_blocks(self) -> None:

@@ -462,3 +462,12 @@ def test_an_entry_that_was_moved_survives_in_the_stream_that_is_intact(
     else:
         assert kept.length == (3 if is_redriven else 2)
         assert kept.groups[b"g"].pending.count == 0
+
+
+def test_a_schema_with_text_that_is_not_utf8_is_damage(kept: tuple[Path, Any], tmp_path: Path) -> None:
+    database = kept[0] / FILE_NAME
+    database.write_bytes(database.read_bytes().replace(b"CREATE TABLE", b"CREATE\xceTABLE"))
+    with pytest.raises(Damage, match="UTF-8"):
+        connect(kept[0])
+    with pytest.raises(Damage, match="UTF-8"):
+        salvaged(kept[0], tmp_path)
