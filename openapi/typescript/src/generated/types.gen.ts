@@ -976,11 +976,11 @@ export type Limits = {
      */
     body_bytes_max: number;
     /**
-     * The gzip members or zstd frames of one compressed body.
+     * Gzip members or zstd frames of one body.
      */
     body_members_max: number;
     /**
-     * How many import bodies above 1 MiB the server reads at a time; others wait.
+     * Import bodies above 1 MiB that the server reads at a time; others wait.
      */
     large_imports_max: number;
     /**

@@ -137,9 +137,9 @@ class Limits:
     body_bytes_max: int
     """ Bytes of a body, after decompression. """
     body_members_max: int
-    """ The gzip members or zstd frames of one compressed body. """
+    """ Gzip members or zstd frames of one body. """
     large_imports_max: int
-    """ How many import bodies above 1 MiB the server reads at a time; others wait. """
+    """ Import bodies above 1 MiB that the server reads at a time; others wait. """
     batch_entries_max: int
     """ Entries of one batch or import. """
     body_lines_max: int
