@@ -160,8 +160,8 @@ class Consumer(ConsumerBase[Tailrace]):
                 self._work(work, size, fill_s)
                 return
             with ThreadPoolExecutor(concurrency, thread_name_prefix=self.options.consumer) as workers:
-                runs = [workers.submit(self._work, work, size, fill_s) for _ in range(concurrency)]
                 try:
+                    runs = [workers.submit(self._work, work, size, fill_s) for _ in range(concurrency)]
                     for ended in runs:
                         ended.result()
                 except BaseException:

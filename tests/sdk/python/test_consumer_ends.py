@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -66,6 +68,26 @@ def test_ctrl_c_ends_a_run_with_threads_when_their_handlers_are_done(stream: Str
         consumer.run(handle, concurrency=2)
     assert {owner for _, owner, _ in pending(stream)} <= {None}
     assert len(ids) == 3
+
+
+def test_ctrl_c_while_the_threads_are_started_ends_the_run(
+    stream: Stream, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(stream, 3)
+    consumer = make(batch=1)
+    submit, begun = ThreadPoolExecutor.submit, threading.Event()
+
+    def interrupted(workers: ThreadPoolExecutor, *work: Any) -> Any:
+        if begun.is_set():
+            raise KeyboardInterrupt
+        submitted = submit(workers, *work)
+        assert begun.wait(30)
+        return submitted
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        consumer.run(lambda _item: begun.set(), concurrency=2)
+    assert {owner for _, owner, _ in pending(stream)} <= {None}
 
 
 def test_stops_can_be_repeated_and_a_stopped_consumer_can_run_again(stream: Stream, make: Make) -> None:
