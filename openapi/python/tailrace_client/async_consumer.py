@@ -147,10 +147,14 @@ class AsyncConsumer(ConsumerBase[AsyncTailrace]):
 
     async def _end(self) -> None:
         """Acknowledge the finished items and return those that no worker started."""
-        await self._settling.flush()
-        rest = self._feed.end()
-        if self.options.claim_min_idle_ms is not None:
-            await self._settling.give_back(rest)  # Only consumers that claim receive them.
-        self._state.held.clear()
-        self._state.begin_again()
-        self._hooks.stopped()
+        try:
+            try:
+                await self._settling.flush()
+            finally:
+                rest = self._feed.end()
+            if self.options.claim_min_idle_ms is not None:
+                await self._settling.give_back(rest)  # Only consumers that claim receive them.
+        finally:
+            self._state.held.clear()
+            self._state.begin_again()
+            self._hooks.stopped()

@@ -90,6 +90,29 @@ def test_ctrl_c_while_the_threads_are_started_ends_the_run(
     assert {owner for _, owner, _ in pending(stream)} <= {None}
 
 
+def test_a_consumer_whose_end_was_interrupted_can_run_again(
+    stream: Stream, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(stream, 2)
+    consumer = make(batch=1)
+    flush, seen = consumer._settling.flush, []
+
+    def interrupted() -> None:
+        monkeypatch.setattr(consumer._settling, "flush", flush)
+        raise KeyboardInterrupt
+
+    def handle(item: Item) -> None:
+        seen.append(item.fields["n"])
+        consumer.stop()
+        if len(seen) == 1:
+            monkeypatch.setattr(consumer._settling, "flush", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        consumer.run(handle)
+    consumer.run(handle)
+    assert len(seen) >= 2
+
+
 def test_stops_can_be_repeated_and_a_stopped_consumer_can_run_again(stream: Stream, make: Make) -> None:
     fill(stream, 4)
     consumer = make(batch=1)

@@ -181,9 +181,13 @@ export class Consumer {
 
   /** Acknowledges the finished items and returns those that no worker started. */
   async #end(): Promise<void> {
+    let rest: Item[] = [];
     try {
-      await this.#settling.flush();
-      const rest = this.#feed.end();
+      try {
+        await this.#settling.flush();
+      } finally {
+        rest = this.#feed.end();
+      }
       // Only consumers that claim receive returned entries.
       if (this.options.claimMinIdleMs !== null)
         await this.#settling.sendAll(rest, "nack", "returned", { mode: "silent" });
