@@ -210,7 +210,12 @@ export class Group {
    * pending.
    */
   async nack(ids: readonly string[], options: NackOptions = {}): Promise<number> {
-    const body = { ids: [...ids], mode: options.mode, retry_count: options.retryCount, delay_ms: options.delayMs };
+    const body = {
+      ids: [...ids],
+      mode: options.mode,
+      retry_count: options.retryCount,
+      delay_ms: options.delayMs,
+    };
     const request = { path: this.#path, body };
     const called = { repeatable: false, signal: options.signal };
     return (await this.calls.call((common) => api.xnack({ ...common, ...request }), called)).nacked;
