@@ -102,7 +102,7 @@ def test_appends_whose_responses_are_lost_are_stored_once(
 ) -> None:
     fill(redis_8, "cut:http")
     with cutting_proxy(server.port) as proxy:
-        proxy.cut_after(2_000, 0, 900, 1, 5_000, 0, 3_000)
+        proxy.cut_after(6_000, 0, 900, 1, 5_000, 0, 3_000)
         migrated(redis_8, through(proxy, tailrace), "--keys", "cut:http", directory=tmp_path)
         assert proxy.cuts >= 3
     assert tailrace.state("cut:http") == redis_8.state("cut:http")

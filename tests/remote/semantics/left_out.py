@@ -63,8 +63,10 @@ PREPARED_INSIDE: Final = re.compile(
 )
 """Problems whose preparation changes the store of the process, or whose request no HTTP client sends."""
 
-REFUSED: Final = re.compile(r"configure_group-INVALID_FILTER")
-"""Problems of settings of groups that a gateway refuses with 501."""
+REFUSED: Final = re.compile(
+    r"configure_group-INVALID_FILTER|xnack-INVALID_ARGUMENT|(list|cancel)_scheduled-NO_SUCH_(STREAM|ENTRY)"
+)
+"""Problems of settings of groups, and of delays, that a gateway refuses with 501."""
 
 DIFFERENT: Final = {
     "test_rule_64_a_failed_append_leaves_no_producer_behind": (
