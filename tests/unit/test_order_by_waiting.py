@@ -9,6 +9,7 @@ from typing import Any
 from tailrace.api.ports import Answer
 from tailrace.app.store.service import EngineStore
 from tailrace.core import commands as c
+from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.engine import Engine
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.replies import ReadReply
@@ -72,6 +73,18 @@ def test_an_acknowledgment_serves_one_waiting_reader_after_another() -> None:
             await ack(store, number)
             assert ids(await task) == [number + 1]
             assert store.waiting_count == 3 - number
+
+    run(scene())
+
+
+def test_an_acknowledgment_in_a_pipeline_wakes_a_reader() -> None:
+    async def scene() -> None:
+        store = await store_with("aa")
+        assert ids(await store.execute(read(b"alice"))) == [1]
+        assert ids(await store.execute(read(b"bob"))) == []
+        acknowledge = c.Acknowledge(b"s", b"g", (1 << 64,))
+        _, outcome = Engine(store.keyspace).execute_some([[acknowledge]], [ReplyRoom()], 1)
+        assert [(each.key, each.group) for each in outcome.wake_ups] == [(b"s", b"g")]
 
     run(scene())
 
