@@ -24,6 +24,7 @@ from tailrace.app.cli.client.http_client import (
     stream_path,
 )
 from tailrace.app.cli.transfer.chunks import BadRow, Chunk, RowReader
+from tailrace.app.cli.transfer.interrupts import uninterrupted
 from tailrace.app.cli.transfer.lines import Position
 from tailrace.app.cli.transfer.progress import Meter
 from tailrace.app.cli.transfer.state import StateFile
@@ -130,16 +131,17 @@ class Import:
         except BaseException:
             self._in_flight = None
             raise
-        self.state = replace(
-            self.state,
-            chunks=self.state.chunks + 1,
-            rows=self.state.rows + chunk.rows,
-            position=chunk.end,
-            is_finished=False,
-        )
-        self._in_flight = None
-        self._save()
-        meter.add(chunk.rows, len(chunk.body), chunk.bytes_read)
+        with uninterrupted():
+            self.state = replace(
+                self.state,
+                chunks=self.state.chunks + 1,
+                rows=self.state.rows + chunk.rows,
+                position=chunk.end,
+                is_finished=False,
+            )
+            self._in_flight = None
+            self._save()
+            meter.add(chunk.rows, len(chunk.body), chunk.bytes_read)
 
     def _save(self) -> None:
         if self._state_file is not None:
