@@ -13,7 +13,6 @@ from typing import Final, cast
 
 from redis.crc import key_slot
 
-from tailrace.app.cli.migrate.group_settings import Settings
 from tailrace.app.cli.migrate.port import (
     CannotMigrate,
     Entry,
@@ -26,7 +25,7 @@ from tailrace.app.cli.migrate.port import (
 )
 from tailrace.app.cli.migrate.redis_node import Options, Redirected, RedisNode
 from tailrace.app.cli.migrate.redis_place import append_with, identified, scan
-from tailrace.app.cli.migrate.retention import NO_RULES, Rules
+from tailrace.app.cli.migrate.without_policies import WithoutPolicies
 
 _Address = tuple[str, int]
 
@@ -36,7 +35,7 @@ REDIRECTIONS_MAX: Final = 16
 _SLOTS: Final = (b"CLUSTER", b"SLOTS")
 
 
-class ClusterPlace:
+class ClusterPlace(WithoutPolicies):
     """A Cluster that is known by one of its nodes."""
 
     def __init__(self, name: str, options: Options) -> None:
@@ -72,29 +71,6 @@ class ClusterPlace:
     def append(self, key: bytes, entries: Sequence[Entry]) -> None:
         """Append entries in one transaction; see `Place`."""
         append_with(lambda commands: self.run(commands, key, atomic=True), key, entries)
-
-    def group_settings(self, key: bytes) -> dict[bytes, Settings]:
-        """Return none: the engine has no settings of groups."""
-        del key
-        return {}
-
-    def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
-        """Fail: the engine has no settings of groups."""
-        raise NotImplementedError(key, group, settings)
-
-    def retention(self, key: bytes) -> Rules:
-        """Return none: the engine has no retention."""
-        del key
-        return NO_RULES
-
-    def scheduled_count(self, key: bytes) -> int:
-        """Return 0: the engine schedules nothing."""
-        del key
-        return 0
-
-    def retain(self, key: bytes, rules: Rules) -> None:
-        """Fail: the engine has no retention."""
-        raise NotImplementedError(key, rules)
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams of all masters; see `Place`."""

@@ -27,7 +27,14 @@ from tailrace.app.cli.migrate.port import (
     accepted,
 )
 from tailrace.app.cli.migrate.redis_place import scan
-from tailrace.app.cli.migrate.retention import ALL_RULES, NO_RULES, Rules, rules_of
+from tailrace.app.cli.migrate.retention import (
+    ALL_RULES,
+    NO_POLICIES,
+    NO_RULES,
+    Rules,
+    StreamPolicies,
+    rules_of,
+)
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.core.engine import Engine
@@ -101,16 +108,13 @@ class DirectoryPlace:
         """Fail: the directory is open for reading."""
         raise NotImplementedError(key, group, settings)
 
-    def retention(self, key: bytes) -> Rules:
-        """Return the rules of the stream's retention; see `Place`."""
+    def stream_policies(self, key: bytes) -> StreamPolicies:
+        """Return the retention and the scheduled entries; see `Place`."""
         stream = self._engine.keyspace.streams.get(key)
-        kept = None if stream is None else stream.retention
-        return NO_RULES if kept is None else rules_of(asdict(kept.rules))
-
-    def scheduled_count(self, key: bytes) -> int:
-        """Return how many entries are to be appended later; see `Place`."""
-        stream = self._engine.keyspace.streams.get(key)
-        return 0 if stream is None or stream.schedule is None else len(stream.schedule.entries)
+        if stream is None:
+            return NO_POLICIES
+        rules = NO_RULES if stream.retention is None else rules_of(asdict(stream.retention.rules))
+        return StreamPolicies(rules, 0 if stream.schedule is None else len(stream.schedule.entries))
 
     def retain(self, key: bytes, rules: Rules) -> None:
         """Fail: the directory is open for reading."""

@@ -90,7 +90,8 @@ def facts_of(place: Place, key: bytes) -> StreamFacts | None:
         accepted(reply, words)
     facts = _facts(as_map(reply), NO_EXPIRY if expires_at_ms == _NO_KEY else expires_at_ms)
     if place.abilities.retention:
-        facts = facts._replace(retention=place.retention(key), scheduled_count=place.scheduled_count(key))
+        rules, scheduled_count = place.stream_policies(key)
+        facts = facts._replace(retention=rules, scheduled_count=scheduled_count)
     if not (facts.groups and place.abilities.group_settings):
         return facts
     settings = place.group_settings(key)

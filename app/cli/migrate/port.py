@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias, cast
 
 from tailrace.app.cli.migrate.group_settings import Settings
-from tailrace.app.cli.migrate.retention import Rules
+from tailrace.app.cli.migrate.retention import Rules, StreamPolicies
 from tailrace.core.stream_id import StreamId, parse_id
 
 Words: TypeAlias = Sequence[bytes]
@@ -99,12 +99,8 @@ class Place(Protocol):
         """Replace the settings of a group. Raises `PlaceDown` or `CannotMigrate`."""
         ...
 
-    def retention(self, key: bytes) -> Rules:
-        """Return the rules of the stream's retention. Raises `PlaceDown` or `CannotMigrate`."""
-        ...
-
-    def scheduled_count(self, key: bytes) -> int:
-        """Return how many entries are to be appended later. Raises `PlaceDown` or `CannotMigrate`."""
+    def stream_policies(self, key: bytes) -> StreamPolicies:
+        """Return the retention and the scheduled entries. Raises `PlaceDown` or `CannotMigrate`."""
         ...
 
     def retain(self, key: bytes, rules: Rules) -> None:

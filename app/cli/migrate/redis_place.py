@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
 
-from tailrace.app.cli.migrate.group_settings import Settings
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -23,7 +22,7 @@ from tailrace.app.cli.migrate.port import (
     scanned,
 )
 from tailrace.app.cli.migrate.redis_node import Options, Redirected, RedisNode
-from tailrace.app.cli.migrate.retention import NO_RULES, Rules
+from tailrace.app.cli.migrate.without_policies import WithoutPolicies
 from tailrace.core.stream_id import format_id
 
 _OLDEST: Final = (7, 0)
@@ -32,7 +31,7 @@ _INFO_CLUSTER: Final = (b"INFO", b"cluster")
 _LATER_COMMANDS: Final = (b"COMMAND", b"INFO", b"XNACK", b"XCFGSET")
 
 
-class RedisPlace:
+class RedisPlace(WithoutPolicies):
     """One server. `name`: its address without a password."""
 
     def __init__(self, name: str, options: Options) -> None:
@@ -54,29 +53,6 @@ class RedisPlace:
     def append(self, key: bytes, entries: Sequence[Entry]) -> None:
         """Append entries in one transaction; see `Place`."""
         append_with(lambda commands: self._run(commands, atomic=True), key, entries)
-
-    def group_settings(self, key: bytes) -> dict[bytes, Settings]:
-        """Return none: the engine has no settings of groups."""
-        del key
-        return {}
-
-    def configure(self, key: bytes, group: bytes, settings: Settings) -> None:
-        """Fail: the engine has no settings of groups."""
-        raise NotImplementedError(key, group, settings)
-
-    def retention(self, key: bytes) -> Rules:
-        """Return none: the engine has no retention."""
-        del key
-        return NO_RULES
-
-    def scheduled_count(self, key: bytes) -> int:
-        """Return 0: the engine schedules nothing."""
-        del key
-        return 0
-
-    def retain(self, key: bytes, rules: Rules) -> None:
-        """Fail: the engine has no retention."""
-        raise NotImplementedError(key, rules)
 
     def keys(self, patterns: Sequence[bytes]) -> Iterator[bytes]:
         """Return the keys of matching streams; see `Place`."""

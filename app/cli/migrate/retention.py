@@ -7,12 +7,22 @@ else changes: with them, the target would remove entries of the copy. This modul
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Rules: TypeAlias = Mapping[str, int | bool]
 """The rules of one stream that are set, by name."""
 
 NO_RULES: Final[Rules] = {}
+
+
+class StreamPolicies(NamedTuple):
+    """The rules of a stream's retention, and how many entries it is to append later."""
+
+    rules: Rules = NO_RULES
+    scheduled_count: int = 0
+
+
+NO_POLICIES: Final = StreamPolicies()
 
 ALL_RULES: Final = ("max_age_ms", "max_length", "max_bytes", "acknowledged", "protect_unread")
 

@@ -34,7 +34,14 @@ from tailrace.app.cli.migrate.port import (
     text,
 )
 from tailrace.app.cli.migrate.redis_place import scan
-from tailrace.app.cli.migrate.retention import Rules, retention_body, rules_had, rules_of
+from tailrace.app.cli.migrate.retention import (
+    NO_POLICIES,
+    Rules,
+    StreamPolicies,
+    retention_body,
+    rules_had,
+    rules_of,
+)
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
 from tailrace.app.cli.redis.replies import Reply as ClientReply
 from tailrace.core.errors import ErrorCode
@@ -110,24 +117,16 @@ class TailracePlace:
                 f"remove them from the source, or migrate to a server with its own storage: {error}"
             ) from None
 
-    def retention(self, key: bytes) -> Rules:
-        """Return the rules of the stream's retention; see `Place`."""
-        return rules_of(self._shown(key).get("retention"))
-
-    def scheduled_count(self, key: bytes) -> int:
-        """Return how many entries are to be appended later; see `Place`."""
-        return int(self._shown(key).get("scheduled") or 0)
-
-    def _shown(self, key: bytes) -> dict[str, Any]:
-        """Return what the server shows of a stream; nothing if the stream is gone."""
+    def stream_policies(self, key: bytes) -> StreamPolicies:
+        """Return the retention and the scheduled entries; see `Place`. A stream that is gone has none."""
         with _errors(self.name):
             try:
-                found: dict[str, Any] = self._server.request("GET", stream_path(key)).json()
+                found = self._server.request("GET", stream_path(key)).json()
             except RefusedByServer as error:
                 if error.code == ErrorCode.NO_SUCH_STREAM:
-                    return {}
+                    return NO_POLICIES
                 raise
-        return found
+        return StreamPolicies(rules_of(found.get("retention")), found.get("scheduled") or 0)
 
     def retain(self, key: bytes, rules: Rules) -> None:
         """Replace the rules of the stream's retention; see `Place`."""
