@@ -116,7 +116,7 @@ def tasks(entries: Sequence[Fields]) -> Iterator[Task]:
     yield Task(
         3,
         f"bulk append from Python, {count} entries, {chunk} a request",
-        5,
+        10,
         lambda side: side.drop(),
         lambda side: side.append(entries),
         lambda side: _fields_in(side, "bulk"),
@@ -124,7 +124,7 @@ def tasks(entries: Sequence[Fields]) -> Iterator[Task]:
     yield Task(
         4,
         f"range read from Python, {count} entries to (id, dict)",
-        3,
+        4,
         lambda _side: None,
         lambda side: len(side.read("range")),
         lambda side: _fields_in(side, "range"),

@@ -23,7 +23,7 @@ ENVIRONMENT: Final = Path("build") / "fakeredis"
 REQUIREMENT: Final = "fakeredis==2.40.0"
 SIDES: Final = Path(__file__).with_name("engine_sides")
 ROUNDS: Final = 5
-GOALS: Final = {"XADD": 20, "XACK": 500, "CLAIM": 1000}
+GOALS: Final = {"XADD": 25, "XACK": 500, "CLAIM": 1000}
 
 
 def measure(effort: Effort) -> Iterator[Row]:

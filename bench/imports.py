@@ -24,7 +24,7 @@ CONNECTIONS: Final = 4
 ROUNDS: Final = 5
 SECONDS: Final = 3.0
 WARM_UP_S: Final = 1.0
-GOAL_PER_S: Final = 1_000_000
+GOAL_PER_S: Final = 2_000_000
 
 BODIES: Final = 16
 """How many different bodies are sent in turn. Together they exceed a megabyte, which is more than the
