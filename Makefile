@@ -11,6 +11,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS ?=
+# How many processes run the tests; each takes whole files.
+TEST_PROCESSES ?= 2
 BENCH_ARGS ?=
 
 # A stamp file records that the requirements of these files are installed. It is older than a file that has changed.
@@ -56,7 +58,7 @@ setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches a
 
 .PHONY: test
 test: $(TEST) $(TEST_TOOLS) ## Run all tests with branch coverage of core, then test-spark-slow; PYTEST_ARGS selects tests
-	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --cov --cov-report=term $(PYTEST_ARGS)
 	@$(if $(PYTEST_ARGS),true,$(MAKE) --no-print-directory test-spark-slow)
 
 .PHONY: check

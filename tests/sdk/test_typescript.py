@@ -25,6 +25,8 @@ from tests.support.server_process import ServerProcess, running_server
 from tests.support.tokens import ALL_SCOPES, make_token
 from tests.support.typescript import PACKAGE, built, node, npm
 
+pytestmark = pytest.mark.usefixtures("typescript_package")
+
 TEST_FILES: Final = sorted(path.stem for path in PACKAGE.glob("test/*.test.ts"))
 WITHIN_S: Final = 300
 

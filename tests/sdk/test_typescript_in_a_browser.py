@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.support.browser import browsing
 from tests.support.server_process import running_server
 from tests.support.tokens import ALL_SCOPES, make_token
 from tests.support.typescript import PACKAGE, built, bundled
+
+pytestmark = pytest.mark.usefixtures("typescript_package")
 
 PAGE = PACKAGE.parents[1] / "docs/typescript.md"
 

@@ -14,6 +14,8 @@ import pytest
 from tests.support.server_process import ServerProcess
 from tests.support.typescript import PACKAGE, built, node, npm
 
+pytestmark = pytest.mark.usefixtures("typescript_package")
+
 PAGES: Final = {
     "docs": PACKAGE.parents[1] / "docs/typescript.md",
     "readme": PACKAGE / "README.md",

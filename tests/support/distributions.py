@@ -17,7 +17,7 @@ from email.parser import BytesParser
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.support.typescript import PATH, node
+from tests.support.typescript import PATH, node, package_alone
 
 ROOT: Final = Path(__file__).parents[2]
 WITHIN_S: Final = 300
@@ -49,7 +49,8 @@ class Release(NamedTuple):
 
 def make_release(directory: Path) -> Release:
     node()  # raises an error that names the missing program
-    finished([str(ROOT / ".ci/dist"), str(directory)], ROOT, {**os.environ, "PYTHON": sys.executable})
+    with package_alone():
+        finished([str(ROOT / ".ci/dist"), str(directory)], ROOT, {**os.environ, "PYTHON": sys.executable})
     return Release(directory)
 
 

@@ -17,6 +17,7 @@ from typing import Final, Self
 import hiredis
 
 from tests.support.redis_cluster import RedisCluster
+from tests.support.redis_node import free_ports
 from tests.support.redis_server import find_redis_8_10, find_redis_server, find_valkey
 
 START_TIMEOUT_S: Final = 10.0
@@ -46,7 +47,7 @@ class RedisOnPort:
         self.executable = executable
         self.options = options
         self._directory = tempfile.TemporaryDirectory(prefix="tr-")
-        self.port = _free_port()
+        (self.port,) = free_ports(1)
         self.start()
 
     @property
@@ -108,12 +109,6 @@ class RedisOnPort:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 @contextmanager

@@ -5,6 +5,7 @@ Owns one process and the connections that steer it. It never stops a server that
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import socket
@@ -20,6 +21,9 @@ from tests.support.redis_server import STOP_TIMEOUT_S, RedisConnection, Value
 WITHIN_S: Final = 30.0
 POLL_S: Final = 0.01
 PORTS: Final = (10_000, 32_000)
+# Several processes may run tests at once (pytest-xdist numbers them); each has ports of its own.
+PROCESS: Final = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+PROCESSES: Final = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 ARGUMENTS: Final = (
     *("--save", ""),
     *("--appendonly", "no"),
@@ -43,7 +47,7 @@ def free_ports(count: int) -> list[int]:
     with ExitStack() as stack:
         ports: list[int] = []
         while len(ports) < count:
-            port = random.randrange(*PORTS)
+            port = random.randrange(PORTS[0] + PROCESS, PORTS[1], PROCESSES)
             with suppress(OSError):
                 stack.enter_context(socket.create_server(("127.0.0.1", port)))
                 ports.append(port)

@@ -1,15 +1,17 @@
 """The TypeScript SDK as its developers use it: its folder, Node, npm, and the compiled package.
 
-Owns how these are found and run. `make test` installs them.
+Owns how these are found and run, and that test processes take turns with them. `make test` installs them.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -20,6 +22,14 @@ PACKAGE: Final = Path(__file__).parents[2] / "openapi/typescript"
 WITHIN_S: Final = 300
 PATH: Final = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
 """The search path for Node: `make test` installs Node next to Python if the machine has none."""
+
+
+@contextmanager
+def package_alone() -> Iterator[None]:
+    """Keep the package's folder from other test processes, which would compile into the same files."""
+    with (_with_dependencies() / "node_modules/.tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def node() -> str:
