@@ -41,14 +41,12 @@ def assert_full(answer: Answer, code: str = "TOO_MANY_OPEN") -> None:
     assert answer.problem["side_effects"] == "none"
 
 
-def websocket(server: ServerProcess) -> ClientConnection:
-    socket = connect(
-        f"ws://127.0.0.1:{server.port}/v1/ws",
-        subprotocols=[Subprotocol("tailrace.v1.json")],
-        compression=None,
-    )
-    socket.recv()
-    return socket
+@contextmanager
+def websocket(server: ServerProcess) -> Iterator[ClientConnection]:
+    url, protocols = f"ws://127.0.0.1:{server.port}/v1/ws", [Subprotocol("tailrace.v1.json")]
+    with connect(url, subprotocols=protocols, compression=None) as socket:
+        socket.recv()
+        yield socket
 
 
 def said(socket: ClientConnection, **content: Any) -> Any:
@@ -86,11 +84,10 @@ def _is_served_in_the_end(server: ServerProcess) -> bool:
 
 def test_a_websocket_is_a_connection_and_leaves_its_place(tmp_path: Path) -> None:
     with bounded(tmp_path, "--connections-max", "1") as server:
-        socket = websocket(server)
-        with wired(server.port) as late:
-            assert_full(late.receive())
-        assert said(socket, op="ping") == {"id": 1, "ok": {}}
-        socket.close()
+        with websocket(server) as socket:
+            with wired(server.port) as late:
+                assert_full(late.receive())
+            assert said(socket, op="ping") == {"id": 1, "ok": {}}
         assert _is_served_in_the_end(server)
 
 
@@ -141,7 +138,7 @@ def test_a_websocket_too_many_is_a_503_before_the_handshake(few: ServerProcess) 
     with ExitStack() as stack:
         sockets = [stack.enter_context(websocket(few)) for _ in range(2)]
         with pytest.raises(InvalidStatus) as refused:
-            websocket(few)
+            stack.enter_context(websocket(few))
         response = refused.value.response
         assert (response.status_code, response.headers["retry-after"]) == (503, "1")
         assert json.loads(response.body or b"")["code"] == "TOO_MANY_OPEN"
