@@ -83,6 +83,12 @@ FOUND: Final[dict[str, tuple[str, ...]]] = {
         "XNACK s g FAIL IDS 1 1-0 FORCE",
         "XINFO GROUPS s",
     ),
+    "idempotency keys of a stream without a name": (
+        "XADD '' IDMP q k 1-0 f v",
+        "XADD '' IDMP q k 2-0 f v",
+        "XADD '' IDMPAUTO q 3-0 f v",
+        "XINFO STREAM ''",
+    ),
     "an id that is none before a group that is missing": (
         "XGROUP CREATE s g 0 MKSTREAM",
         "XREADGROUP GROUP g alice STREAMS s t x 0",
