@@ -29,10 +29,6 @@ REGISTRY: Final = RESERVED + b"settings"
 _SETTINGS: Final = b"s"
 """How the form of a `settings_key` begins."""
 
-DELIVERIES_STORED_MAX: Final = 9_200_000_000_000_000_000
-"""A delivery count from here on stands for the greatest one: the library stores a lower one, because
-older engines add one to the greatest without a check."""
-
 SLOTS: Final = 16_384
 """The slots of a Cluster; a key's slot is its CRC16 modulo this number."""
 
