@@ -114,6 +114,18 @@ FOUND: Final[dict[str, tuple[str, ...]]] = {
         "XNACK s g FAIL IDS 1 1-0 RETRYCOUNT 9006969999999999",
         "XPENDING s g - + 10",
     ),
+    "a trim between entries with the greatest number of entries": (
+        *(f"XADD s {ms}-0 f v" for ms in range(1, 5)),
+        "XDEL s 4-0",
+        "XSETID s 9-0 ENTRIESADDED 9223372036854775807 MAXDELETEDID 4-0",
+        "XGROUP CREATE s g 0",
+        "XREADGROUP GROUP g alice COUNT 1 STREAMS s >",
+        "XREADGROUP GROUP g bob COUNT 1 STREAMS s >",
+        "XREADGROUP GROUP g alice COUNT 1 STREAMS s >",
+        "XACK s g 2-0",
+        "XTRIM s MAXLEN = 0 ACKED",
+        "XRANGE s - +",
+    ),
     "idempotency keys of a stream without a name": (
         "XADD '' IDMP q k 1-0 f v",
         "XADD '' IDMP q k 2-0 f v",
