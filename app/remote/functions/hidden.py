@@ -11,8 +11,8 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from tailrace.app.remote.functions.names import DELIVERIES_STORED_MAX, NACKED, is_reserved
-from tailrace.core.deliveries import DELIVERIES_MAX
+from tailrace.app.remote.functions.counts import visible_deliveries
+from tailrace.app.remote.functions.names import NACKED, is_reserved
 from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,
@@ -55,11 +55,6 @@ def visible_entry(entry: PendingEntry) -> PendingEntry:
     if entry.consumer == NACKED:
         return PendingEntry(entry.id, None, -1, 0, deliveries)
     return replace(entry, deliveries=deliveries)
-
-
-def visible_deliveries(count: int) -> int:
-    """A delivery count; the library stores the greatest one as a lower number."""
-    return DELIVERIES_MAX if count >= DELIVERIES_STORED_MAX else count
 
 
 def visible_full_groups(groups: Sequence[GroupFullInfo]) -> list[GroupFullInfo]:

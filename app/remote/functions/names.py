@@ -29,10 +29,6 @@ REGISTRY: Final = RESERVED + b"settings"
 _SETTINGS: Final = b"s"
 """How the form of a `settings_key` begins."""
 
-DELIVERIES_STORED_MAX: Final = 9_200_000_000_000_000_000
-"""A delivery count from here on stands for the greatest one: the library stores a lower one, because
-older engines add one to the greatest without a check."""
-
 SLOTS: Final = 16_384
 """The slots of a Cluster; a key's slot is its CRC16 modulo this number."""
 
@@ -46,8 +42,8 @@ def is_reserved(name: bytes) -> bool:
 def state_key(key: bytes) -> bytes:
     """Return the key of the hash with the state of the stream `key`, which is in the same slot.
 
-    Different streams have different state keys. O(bytes); about 10 ms once for a slot that only a key with an
-    unmatched ``}`` names.
+    Different streams have different state keys. O(bytes); about 10 ms once for a slot that only the empty key
+    or a key with an unmatched ``}`` names.
     """
     return _beside(key, b"")
 
@@ -63,9 +59,11 @@ def settings_keys(has_settings: bool, *keys: bytes) -> tuple[bytes, ...]:  # noq
 
 
 def _beside(key: bytes, kind: bytes) -> bytes:
+    """Return a name in the slot of `key`: by the tag of the key, or with the key as the tag. A key that
+    cannot be a tag, which is the empty one or one with ``}``, follows a number that is in its slot."""
     if _has_hash_tag(key):
         return RESERVED + kind + b"a:" + key
-    if b"}" not in key:
+    if key and b"}" not in key:
         return RESERVED + kind + b"b:{" + key + b"}"
     return RESERVED + kind + b"c:{%d}" % _tag_of(crc_hqx(key, 0) % SLOTS) + key
 

@@ -8,6 +8,7 @@ entry as one without a consumer.
 from __future__ import annotations
 
 from tailrace.app.remote.functions.call import Call
+from tailrace.app.remote.functions.counts import stored_deliveries
 from tailrace.app.remote.functions.names import settings_key, settings_keys, state_key
 from tailrace.app.remote.functions.refusals import accepted
 from tailrace.app.remote.functions.values import (
@@ -43,7 +44,7 @@ def nack(command: NegativeAcknowledge, *, native: bool = False, has_settings: bo
     arguments = [
         command.group,
         command.mode.value.upper().encode(),
-        optional(command.retry_count),
+        optional(_stored(command.retry_count, native=native)),
         flag(command.force),
         flag(native),
         *id_words(command.ids),
@@ -52,13 +53,19 @@ def nack(command: NegativeAcknowledge, *, native: bool = False, has_settings: bo
     return Call(b"nack", keys, arguments, "change", _count)
 
 
+def _stored(retry_count: int | None, *, native: bool) -> int | None:
+    """Return a count that the client chose as the engine gets it."""
+    return retry_count if native or retry_count is None else stored_deliveries(retry_count)
+
+
 def _count(answer: Resp) -> int:
     return number(accepted(answer)[0])
 
 
-def claim(command: Claim, *, has_settings: bool = False) -> Call[ClaimReply]:
+def claim(command: Claim, *, native: bool = False, has_settings: bool = False) -> Call[ClaimReply]:
     """XCLAIM: reply `ClaimReply`, whose `deleted_ids` plain XCLAIM does not tell. The options must be
-    well formed. `has_settings`: the group may have dead letters.
+    well formed. `native`: the engine has XNACK, so it stores counts as they are. `has_settings`: the group
+    may have dead letters.
 
     The engine's error is NOGROUP or WRONGTYPE. The consumer is created also if nothing is claimed. O(log
     n) an id.
@@ -71,19 +78,19 @@ def claim(command: Claim, *, has_settings: bool = False) -> Call[ClaimReply]:
         b"%d" % options.min_idle_ms,
         b"%d" % len(options.ids),
         *id_words(options.ids),
-        *_options(options),
+        *_options(options, native=native),
     ]
     keys = (command.key, *settings_keys(has_settings, command.key))
     return Call(b"claim", keys, arguments, "change", lambda answer: _claimed(answer, options.just_id))
 
 
-def _options(options: ClaimOptions) -> list[bytes]:
+def _options(options: ClaimOptions, *, native: bool) -> list[bytes]:
     """The options of XCLAIM after the ids."""
     words = []
     for name, value in (
         (b"IDLE", options.idle_ms),
         (b"TIME", options.delivered_at_ms),
-        (b"RETRYCOUNT", options.retry_count),
+        (b"RETRYCOUNT", _stored(options.retry_count, native=native)),
     ):
         if value is not None:
             words += [name, b"%d" % value]

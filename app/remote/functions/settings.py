@@ -55,9 +55,10 @@ def configure_group(command: ConfigureGroup) -> Call[None]:
 
 
 def _word(value: int | bytes | None) -> bytes:
+    """Return the value after a mark, because the name of a stream may be empty; without a value, nothing."""
     if value is None:
         return b""
-    return value if isinstance(value, bytes) else b"%d" % value
+    return b"=" + (value if isinstance(value, bytes) else b"%d" % value)
 
 
 def _nothing(answer: Resp) -> None:
@@ -77,15 +78,20 @@ def _group(
     name: Resp, count: Resp, most: Resp, stream: Resp, min_idle_ms: Resp
 ) -> tuple[bytes, tuple[GroupSettings, int]]:
     settings = GroupSettings(
-        max_deliveries=_optional(most),
-        dead_letter_stream=text(stream) or None,
-        claim_min_idle_ms=_optional(min_idle_ms),
+        max_deliveries=_number_of(most),
+        dead_letter_stream=_value_of(stream),
+        claim_min_idle_ms=_number_of(min_idle_ms),
     )
     return text(name), (settings, number(count))
 
 
-def _optional(value: Resp) -> int | None:
-    return int(text(value)) if value else None
+def _value_of(word: Resp) -> bytes | None:
+    return text(word)[1:] if word else None
+
+
+def _number_of(word: Resp) -> int | None:
+    value = _value_of(word)
+    return None if value is None else int(value)
 
 
 def renew_group(command: CreateGroup | DestroyGroup, words: list[bytes]) -> Call[int]:

@@ -114,7 +114,8 @@ def _claim(engine: Engine, command: c.Claim) -> Plan:
     known = engine.capabilities
     if engine.library is None or isinstance(command.options, c.Malformed) or not command.options.ids:
         return claims.claim(command)
-    call = pending_calls.claim(command, has_settings=engine.has_settings(command.key))
+    is_native, has_settings = known.xnack.is_native, engine.has_settings(command.key)
+    call = pending_calls.claim(command, native=is_native, has_settings=has_settings)
     return waking(engine.call(call, known.functions))
 
 

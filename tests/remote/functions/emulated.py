@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from tailrace.app.remote.functions.hidden import visible_deliveries
 from tailrace.core import commands as c
 from tailrace.core.parser import parse_request
 from tests.differential.generator import Generator, Table
@@ -74,7 +73,6 @@ class Emulated(Comparison):
       COUNT, MAXCOUNT or MAXSIZE chooses among entries that were delivered again, the program ends.
     - A trim with ACKED deletes entries between others, which moves the greatest deleted id from 0-0; a trim
       of the embedded engine does not. With that id still 0-0, the program ends.
-    - The greatest counts of deliveries are one count.
 
     `_redelivered`: the groups, by key and name, with entries that may not have been delivered in id
     order.
@@ -135,7 +133,7 @@ class Emulated(Comparison):
             self._redelivered |= {(command.new_key, group) for group in moved}
 
     def compared(self, words: Words, reply: Reply) -> Reply:
-        reply = _with_greatest_counts(super().compared(words, reply))
+        reply = super().compared(words, reply)
         command = _command(words)
         is_claim = isinstance(command, c.ReadGroup) and command.claim_min_idle_ms is not None
         if not is_claim or not isinstance(reply, list):
@@ -154,14 +152,6 @@ def _command(words: Words) -> object:
 def _id_of(entry: Reply) -> tuple[int, int]:
     ms, seq = entry[0].split(b"-")
     return int(ms), int(seq)
-
-
-def _with_greatest_counts(reply: Reply) -> Reply:
-    if isinstance(reply, dict):
-        return {name: _with_greatest_counts(value) for name, value in reply.items()}
-    if isinstance(reply, list):
-        return [_with_greatest_counts(item) for item in reply]
-    return visible_deliveries(reply) if isinstance(reply, int) else reply
 
 
 class EmulatedBy70(Emulated, Comparison70):

@@ -13,7 +13,7 @@ import hiredis
 
 from tailrace.app.remote.functions import appends, deletions, pending, reads, streams
 from tailrace.app.remote.functions.call import Call
-from tailrace.app.remote.functions.hidden import visible_deliveries
+from tailrace.app.remote.functions.counts import visible_deliveries
 from tailrace.app.remote.functions.names import NACKED, is_reserved
 from tailrace.app.remote.link.port import EngineError
 from tailrace.core import commands as c

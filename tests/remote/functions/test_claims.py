@@ -4,7 +4,7 @@ alone."""
 from __future__ import annotations
 
 from tailrace.app.remote.functions import pending, reads
-from tailrace.app.remote.functions.hidden import visible_deliveries
+from tailrace.app.remote.functions.counts import visible_deliveries
 from tailrace.core import commands as c
 from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.replies import Entries
@@ -41,6 +41,12 @@ def nack(engine: FunctionEngine, mode: c.NackMode, *seqs: int) -> None:
     engine.run(pending.nack(c.NegativeAcknowledge(b"s", b"g", mode, ids)))
 
 
+def deliveries(engine: FunctionEngine) -> int:
+    """The count of the only pending entry, as a client sees it."""
+    [[_, _, _, count]] = engine.command("XPENDING", "s", "g", "-", "+", 9)
+    return visible_deliveries(count)
+
+
 def test_the_longest_idle_entries_come_first(engine: FunctionEngine) -> None:
     filled(engine, 6)
     make_idle(engine, 5, 90_000)
@@ -64,8 +70,31 @@ def test_a_fatal_entry_keeps_the_greatest_count_through_deliveries(engine: Funct
     nack(engine, c.NackMode.FATAL, 1)
     assert claim(engine).deliveries == [DELIVERIES_MAX]
     engine.command("XREADGROUP", "GROUP", "g", "bob", "STREAMS", "s", "0")
-    [[_, _, _, count]] = engine.command("XPENDING", "s", "g", "-", "+", 9)
-    assert visible_deliveries(count) == DELIVERIES_MAX
+    assert deliveries(engine) == DELIVERIES_MAX
+
+
+def test_a_nack_without_a_count_lowers_the_greatest_count_by_one_also_after_deliveries_beyond_it(
+    engine: FunctionEngine,
+) -> None:
+    filled(engine, 1)
+    nack(engine, c.NackMode.FATAL, 1)
+    for _ in range(3):
+        engine.command("XCLAIM", "s", "g", "bob", 0, "1-1")
+    for distance in (1, 2):
+        nack(engine, c.NackMode.SILENT, 1)
+        assert deliveries(engine) == DELIVERIES_MAX - distance
+    assert claim(engine).deliveries == [DELIVERIES_MAX - 2]
+    assert deliveries(engine) == DELIVERIES_MAX - 1
+
+
+def test_a_count_that_another_client_stored_is_shown_as_it_is(engine: FunctionEngine) -> None:
+    filled(engine, 1)
+    other = 1 << 60
+    engine.command("XCLAIM", "s", "g", "bob", 0, "1-1", "IDLE", 60_000, "RETRYCOUNT", other, "JUSTID")
+    assert claim(engine).deliveries == [other]
+    assert deliveries(engine) == other + 1
+    nack(engine, c.NackMode.SILENT, 1)
+    assert deliveries(engine) == DELIVERIES_MAX - 1
 
 
 def test_deleted_entries_are_skipped_and_stay_pending(engine: FunctionEngine) -> None:

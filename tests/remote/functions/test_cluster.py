@@ -19,7 +19,7 @@ from tests.remote.functions.conftest import VERSIONS, executable_of
 from tests.support.links import linked, run
 from tests.support.redis_cluster import RedisCluster
 
-KEYS: Final = (b"s", b"race:france", b"{tag}s", b"a}b", b"}{", b"{}s", b"{", b"\xff{x")
+KEYS: Final = (b"", b"s", b"race:france", b"{tag}s", b"a}b", b"}{", b"{}s", b"{", b"{}", b"}", b"\xff{x")
 FIELDS: Final = b'{"f":"v"}'
 
 

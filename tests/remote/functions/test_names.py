@@ -4,6 +4,7 @@ clients."""
 from __future__ import annotations
 
 from binascii import crc_hqx
+from itertools import product
 from random import Random
 
 from tailrace.app.remote.functions.names import (
@@ -28,6 +29,7 @@ def slot(key: bytes) -> int:
 def keys() -> list[bytes]:
     random = Random(7)
     plain = [
+        b"",
         b"s",
         b"race:france",
         b"{s}",
@@ -39,9 +41,10 @@ def keys() -> list[bytes]:
         b"{}",
         b"{}}{s}",
         b"\0tailrace:b:{s}",
+        *(bytes(each) for size in (1, 2, 3, 4) for each in product(b"{}a", repeat=size)),
     ]
     made = [bytes(random.choice(b"{}ab\0\xff") for _ in range(random.randrange(1, 9))) for _ in range(300)]
-    return [*plain, *dict.fromkeys(made)]
+    return list(dict.fromkeys([*plain, *made]))
 
 
 def test_a_streams_state_is_in_the_slot_of_the_stream() -> None:
@@ -63,6 +66,7 @@ def test_a_state_names_its_stream_and_no_other_key_names_one() -> None:
         REGISTRY,
         b"\0tailrace:a:s",
         b"\0tailrace:b:{{s}}",
+        b"\0tailrace:b:{}",
         b"\0tailrace:c:{1}a}b",
         b"\0tailrace:",
     ):

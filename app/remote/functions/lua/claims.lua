@@ -48,11 +48,11 @@ local function choose_idle(stream, group, min_idle, wanted, budget, begin, lette
   return chosen
 end
 
--- Gives entries to the consumer with their new counts, a command for each count.
+-- Gives entries to the consumer with their new counts, a command for each count. Without a count, the engine adds one.
 local function give(stream, group, consumer, entries)
   local by_count, counts = {}, {}
   for _, entry in ipairs(entries) do
-    local count = entry[5]
+    local count = entry[5] or ''
     if not by_count[count] then
       by_count[count] = {}
       counts[#counts + 1] = count
@@ -63,7 +63,7 @@ local function give(stream, group, consumer, entries)
     in_chunks(by_count[count], ARGUMENTS_MAX, function(chunk)
       local words = {'XCLAIM', stream, group, consumer, '0'}
       for _, id in ipairs(chunk) do words[#words + 1] = id end
-      for _, word in ipairs({'RETRYCOUNT', count, 'JUSTID'}) do words[#words + 1] = word end
+      for _, word in ipairs(count ~= '' and {'RETRYCOUNT', count, 'JUSTID'} or {}) do words[#words + 1] = word end
       redis.call(unpack(words))
     end)
   end

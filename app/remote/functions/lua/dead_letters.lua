@@ -30,7 +30,8 @@ end
 
 -- Whether a live entry with this delivery count may not be delivered again. Lua cannot append one with more fields.
 function dead_letters.is_exhausted(letters, count, fields)
-  return letters ~= nil and count >= letters.most and #fields + 2 * #dead_letters.names <= ARGUMENTS_MAX
+  if not letters or tonumber(count_text(count)) < letters.most then return false end
+  return #fields + 2 * #dead_letters.names <= ARGUMENTS_MAX
 end
 
 -- Moves the entry of the pending row {id, consumer, idle, count}. False if the command may move no more.

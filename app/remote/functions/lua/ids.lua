@@ -3,9 +3,11 @@
 
 local MAX = '18446744073709551615'
 local COUNT_MAX = '9223372036854775807'
--- The count that stands for the greatest: older engines add one to it without a check, which may not overflow.
-local COUNT_STORED_MAX = '9223372036854000000'
-local COUNT_SHOWN_AS_MAX = 9.2e18
+-- Stored counts of deliveries: the greatest one, the first that stands for a count near the greatest, and the first
+-- that Lua does not have exactly. See `counts.py`.
+local COUNT_STORED_MAX = 9007000000000000
+local COUNT_STORED_NEAR = 9006970000000000
+local COUNT_INEXACT = 2^53
 
 local function is_less(a, b)
   if #a ~= #b then return #a < #b end
@@ -41,19 +43,17 @@ local function next_id(id)
   return nil
 end
 
--- A delivery count as text: the engine's greatest count is beyond Lua's exact numbers.
+-- The delivery count, as text, that a stored one stands for. Counts that Lua does not have exactly are rounded.
 local function count_text(count)
-  if count >= COUNT_SHOWN_AS_MAX then return COUNT_MAX end
-  return string.format('%.0f', count)
+  if count >= 2^63 then return COUNT_MAX end
+  if count < COUNT_STORED_NEAR or count >= COUNT_INEXACT then return string.format('%.0f', count) end
+  -- The last twelve digits of the greatest count are more than any distance from it.
+  local distance = math.max(COUNT_STORED_MAX - count, 0)
+  return '9223372' .. string.format('%012.0f', 36854775807 - distance)
 end
 
--- A count that a client chose, as it is stored.
-local function stored_count(count)
-  return tonumber(count) >= COUNT_SHOWN_AS_MAX and COUNT_STORED_MAX or count
-end
-
--- The count after one more delivery; the greatest count stays.
+-- The stored count after one more delivery, as text; the greatest count stays. Nil: only the engine can add exactly.
 local function one_more(count)
-  if count >= COUNT_SHOWN_AS_MAX then return COUNT_STORED_MAX end
-  return string.format('%.0f', count + 1)
+  if count >= COUNT_INEXACT then return nil end
+  return string.format('%.0f', math.min(count + 1, math.max(count, COUNT_STORED_MAX)))
 end

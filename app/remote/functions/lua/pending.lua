@@ -3,13 +3,12 @@
 -- A nacked entry belongs to a hidden consumer. Its delivery time is the number of its nack, so that later nacks are
 -- later, and all of them are before any time of a clock.
 
+-- The stored count of a nacked entry, as text.
 local function nacked_count(mode, retry_count, row)
-  if retry_count ~= '' then return stored_count(retry_count) end
-  if mode == 'FATAL' then return COUNT_STORED_MAX end
-  local count = row and row[4] or 0
-  if count >= COUNT_SHOWN_AS_MAX then return COUNT_STORED_MAX end
-  if mode ~= 'SILENT' then return count_text(count) end
-  return string.format('%.0f', math.max(count - 1, 0))
+  if retry_count ~= '' then return retry_count end
+  local count = mode == 'FATAL' and COUNT_STORED_MAX or row and row[4] or 0
+  count = math.min(count, COUNT_STORED_MAX)
+  return string.format('%.0f', mode == 'SILENT' and math.max(count - 1, 0) or count)
 end
 
 -- Returns one entry to its group. `native`: by the engine's own XNACK.
@@ -82,7 +81,7 @@ local function claim(keys, args)
   local ids, options, seen, deleted, entries, retry_count = {}, {}, {}, {}, {}, nil
   for index = 5 + count, #args do
     if args[index - 1] == 'RETRYCOUNT' then retry_count = args[index] end
-    options[#options + 1] = args[index - 1] == 'RETRYCOUNT' and stored_count(args[index]) or args[index]
+    options[#options + 1] = args[index]
   end
   -- A claim of ids alone is no delivery.
   local letters = options[#options] ~= 'JUSTID' and dead_letters.of(stream, keys[2], group) or nil

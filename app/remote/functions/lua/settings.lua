@@ -45,12 +45,17 @@ function group_settings.check(stream, named)
   if named.dead_letter_stream == stream then refuse('OWN_STREAM', stream) end
 end
 
--- Arguments: a new incarnation, the group, then names of settings with their values; an empty value removes one.
+-- A setting as an answer: a mark before it, because a stream may have an empty name; '' if it is not set.
+function group_settings.shown(value)
+  return value and '=' .. value or ''
+end
+
+-- Arguments: a new incarnation, the group, then names of settings with their values in that form; '' removes one.
 function group_settings.configure(keys, args)
   local stream, settings, group = keys[1], keys[2], args[2]
   group_settings.require(stream, group)
   local named = group_settings.of(stream, settings, group)
-  for index = 3, #args, 2 do named[args[index]] = args[index + 1] ~= '' and args[index + 1] or nil end
+  for index = 3, #args, 2 do named[args[index]] = args[index + 1] ~= '' and string.sub(args[index + 1], 2) or nil end
   group_settings.check(stream, named)
   if not next(named) and not exists(settings) then return {'ok'} end
   mark(stream, settings, args[1])
@@ -68,7 +73,7 @@ function group_settings.list(keys)
   for _, group in ipairs(exists(stream) and groups_of(stream) or {}) do
     local named = group_settings.of(stream, settings, group.name)
     local row = {group.name, named.dead_letters or '0'}
-    for index, name in ipairs(group_settings.names) do row[index + 2] = named[name] or '' end
+    for index, name in ipairs(group_settings.names) do row[index + 2] = group_settings.shown(named[name]) end
     if next(named) then answer[#answer + 1] = row end
   end
   return answer

@@ -131,10 +131,7 @@ local function delete_as_trim(stream, ids)
   in_chunks(ids, ARGUMENTS_MAX, function(chunk) call_with({'XDEL', stream}, chunk) end)
   local max_deleted = before['max-deleted-entry-id']
   if max_deleted and max_deleted ~= '0-0' then
-    local words = {'XSETID', stream, before['last-generated-id'], 'ENTRIESADDED', before['entries-added']}
-    words[#words + 1] = 'MAXDELETEDID'
-    words[#words + 1] = max_deleted
-    redis.call(unpack(words))
+    redis.call('XSETID', stream, before['last-generated-id'], 'MAXDELETEDID', max_deleted)
   end
 end
 
