@@ -228,8 +228,8 @@ def _examine(
 def _strip_counts(
     strip: Strip, ids: Sequence[StreamId], command: AutoClaim, now_ms: int
 ) -> Iterator[int | None]:
-    """As `_auto_count` for each of the entries `ids` of `strip`, all delivered once."""
-    count = _count_after(1, just_id=command.just_id)
+    """As `_auto_count` for each of the entries `ids` of `strip`."""
+    count = _count_after(strip.deliveries, just_id=command.just_id)
     for at_ms in strip.columns(ids)[1]:
         yield count if idle_since(at_ms, now_ms) >= command.min_idle_ms else None
 

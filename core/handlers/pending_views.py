@@ -148,7 +148,7 @@ class PendingRows:
             owners, times = run.columns(ids)
             idle_of = {at_ms: idle_since(at_ms, self._now_ms) for at_ms in set(times)}
             idles = map(idle_of.__getitem__, times)
-            return map(PendingEntry, ids, map(_owner_name_of, owners), idles, times, repeat(1))
+            return map(PendingEntry, ids, map(_owner_name_of, owners), idles, times, repeat(run.deliveries))
         assert run.consumer is not None, "a run always has an owner"
         at_ms = run.delivered_at_ms
         idle_ms = idle_since(at_ms, self._now_ms)

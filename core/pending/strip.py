@@ -1,13 +1,14 @@
-"""A strip: entries that were delivered one or a few at a time, packed, with an owner and a time for each.
+"""A strip: entries that were delivered or claimed one or a few at a time, packed, with an owner and a time
+for each.
 
     ids      [i0 i1 i2 i3 i4 i5]      a window with removals, as in a run
     numbers  [ 0  1  0  0  2  1]      each entry's owner, as an index into `owners`
     times    [t0 t1 t1 t2 t2 t5]      never fall, because the order of delivery is the order of ids
 
 A single takes several hundred bytes and a step for each change; an entry of a strip takes about 30 bytes, and
-most changes are made for many at once. All entries were delivered once: a claim moves an entry out. The order
-of delivery has the strip as one unit, filed under the time of its last entry, and shows its entries one by
-one. A unit with a time between those of the entries divides the strip (`core.pending.unit_table`).
+most changes are made for many at once. All entries have the same delivery count: a claim moves an entry out.
+The order of delivery has the strip as one unit, filed under the time of its last entry, and shows its entries
+one by one. A unit with a time between those of the entries divides the strip (`core.pending.unit_table`).
 
 This module never changes an index.
 """
@@ -43,10 +44,15 @@ class Strip(Run):
     is_uniform = False
 
     def __init__(
-        self, ids: IdSequence, owners: Sequence[Consumer | None], numbers: bytes, times: array[int]
+        self,
+        ids: IdSequence,
+        owners: Sequence[Consumer | None],
+        numbers: bytes,
+        times: array[int],
+        deliveries: int,
     ) -> None:
         """Make a strip of all of `ids`. `numbers`: each entry's index into `owners`, at most `OWNERS_MAX`."""
-        super().__init__(ids, _SEVERAL, times[-1], 1)
+        super().__init__(ids, _SEVERAL, times[-1], deliveries)
         # The owners, each for itself or twice after a transfer; None where all entries of one were removed.
         self._owners = list(owners)
         # By position. Shared by the parts of a divided strip, and never changed.
@@ -55,15 +61,17 @@ class Strip(Run):
 
     @classmethod
     def of(cls, singles: Sequence[Single]) -> Strip | None:
-        """Return the entries of `singles`, which all have an owner and whose ids rise, as a strip; None if
-        they have too many owners. O(n)."""
+        """Return the entries of `singles` as a strip; None if they have too many owners. O(n).
+
+        All have an owner and the same delivery count, and their ids rise.
+        """
         numbers: dict[Consumer | None, int] = {}
         owner_numbers = [numbers.setdefault(single.consumer, len(numbers)) for single in singles]
         if len(numbers) > OWNERS_MAX:
             return None
         times = array("Q", [single.delivered_at_ms for single in singles])
         ids = pack_ids([single.id for single in singles])
-        return cls(ids, list(numbers), bytes(owner_numbers), times)
+        return cls(ids, list(numbers), bytes(owner_numbers), times, singles[0].deliveries)
 
     # --- owners and times ----------------------------------------------------------------------
 
@@ -138,7 +146,7 @@ class Strip(Run):
 
     def entry_at(self, position: int) -> StripEntry:
         """Return the live entry at `position`. O(1)."""
-        return StripEntry(self.ids[position], self.owner_at(position), self._times[position], 1)
+        return StripEntry(self.ids[position], self.owner_at(position), self._times[position], self.deliveries)
 
     def entries(self, start: StreamId = 0) -> Iterator[StripEntry]:
         """Return the live entries at or after `start`, in order of delivery. The caller may remove the entry
@@ -148,7 +156,7 @@ class Strip(Run):
         columns = self.ids[low:high], self._numbers[low:high], self._times[low:high]
         for at, value, number, at_ms in zip(range(low, high), *columns, strict=True):
             if not removed[at]:
-                yield StripEntry(value, owners[number], at_ms, 1)
+                yield StripEntry(value, owners[number], at_ms, self.deliveries)
 
     def live_ids_of(self, consumer: Consumer, start: StreamId) -> Iterator[StreamId]:
         """Return the live ids of `consumer` at or after `start`, rising. O(n) in C."""
