@@ -197,7 +197,7 @@ def test_entries_that_are_claimed_alone_become_one_unit_again(packing: Callable[
     claim_alone(engine, range(1, 11))
     assert shapes_of(engine) == [([*range(1, 11)], 2)]
     assert not pending_of(engine).scattered
-    rows = engine.execute(c.PendingRange(b"s", b"g"), 1_000).reply
+    rows: Any = engine.execute(c.PendingRange(b"s", b"g"), 1_000).reply
     assert {(row.delivered_at_ms, row.deliveries) for row in rows} == {(900, 2)}
 
 
