@@ -13,7 +13,7 @@ from typing import Final, cast
 
 from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.strip import Strip
+from tailrace.core.pending.strip import DELIVERIES_MAX, Strip
 from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
@@ -64,14 +64,13 @@ class Packing(BulkRemoval):
         self._pack_from(unit, divide_runs=True)
 
     def _pack_from(self, unit: Unit | None, *, divide_runs: bool) -> None:
-        """Pack singles with equal delivery counts that follow each other in order of delivery and of ids,
-        from `unit` on. O(units)."""
+        """Pack singles that follow each other in order of delivery and of ids, from `unit` on. O(units)."""
         some: list[Single] = []
         while unit is not None:
             following = unit.next
-            fits = isinstance(unit, Single) and unit.consumer is not None
+            fits = isinstance(unit, Single) and _fits(unit)
             single = cast("Single", unit)
-            if some and not (fits and len(some) < PACK_LENGTH and _continues(some[-1], single)):
+            if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
                 self._pack(some, divide_runs=divide_runs)
                 some = []
             if fits:
@@ -123,6 +122,6 @@ class Packing(BulkRemoval):
         return index >= 0 and self.runs.peekitem(index)[1].last_id >= first
 
 
-def _continues(last: Single, following: Single) -> bool:
-    """Whether a strip that ends with `last` may have `following` as well."""
-    return following.id > last.id and following.deliveries == last.deliveries
+def _fits(single: Single) -> bool:
+    """Whether a strip may have `single`."""
+    return single.consumer is not None and single.deliveries <= DELIVERIES_MAX

@@ -17,7 +17,7 @@ from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending import packing as packing_module
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.strip import OWNERS_MAX, Share, Strip
+from tailrace.core.pending.strip import DELIVERIES_MAX, OWNERS_MAX, Share, Strip
 from tailrace.core.replies import ScheduleReply
 from tailrace.core.storage.state import decode_group, encode_group
 from tests.support.engine_calls import FRAGMENT
@@ -187,15 +187,16 @@ def claim_alone(engine: Engine, numbers: range) -> None:
         claim(engine, number, 900)
 
 
-def shapes_of(engine: Engine) -> list[tuple[list[int], int]]:
-    """The numbers of the entries of each strip, and how often these were delivered."""
-    return [([value >> 64 for value in run.live_ids()], run.deliveries) for run in strips_of(engine.keyspace)]
+def shapes_of(engine: Engine) -> list[tuple[list[int], list[int]]]:
+    """The numbers of the entries of each strip, and how often each of them was delivered."""
+    ids_of_strips = [(strip, list(strip.live_ids())) for strip in strips_of(engine.keyspace)]
+    return [([value >> 64 for value in ids], strip.counts_of(ids)) for strip, ids in ids_of_strips]
 
 
 def test_entries_that_are_claimed_alone_become_one_unit_again(packing: Callable[[int, int], None]) -> None:
     engine = packed_engine(packing, 10)
     claim_alone(engine, range(1, 11))
-    assert shapes_of(engine) == [([*range(1, 11)], 2)]
+    assert shapes_of(engine) == [([*range(1, 11)], [2] * 10)]
     assert not pending_of(engine).scattered
     rows: Any = engine.execute(c.PendingRange(b"s", b"g"), 1_000).reply
     assert {(row.delivered_at_ms, row.deliveries) for row in rows} == {(900, 2)}
@@ -207,9 +208,10 @@ def test_claims_take_a_part_of_a_strip_out_of_it(packing: Callable[[int, int], N
     packing(4, 2)
     claim_alone(engine, range(first, first + 4))
     before, after = [*range(1, first)], [*range(first + 4, 11)]
-    shapes = [(before, 1), ([*range(first, first + 4)], 2), (after, 1)]
+    claimed = [*range(first, first + 4)]
+    shapes = [(before, [1] * len(before)), (claimed, [2] * 4), (after, [1] * len(after))]
     assert shapes_of(engine) == [shape for shape in shapes if shape[0]]
-    assert order_of(engine) == [*before, *after, *range(first, first + 4)]
+    assert order_of(engine) == [*before, *after, *claimed]
     claim_alone(engine, range(10, 11))
     engine.execute(c.Acknowledge(b"s", b"g", tuple(value << 64 for value in range(1, 11))), 1_000)
     check(engine.keyspace)
@@ -233,16 +235,29 @@ def test_claims_of_every_other_entry_stay_alone(packing: Callable[[int, int], No
     packing(4, 2)
     claim_alone(engine, range(2, 11, 2))
     assert len(pending_of(engine).scattered) == 5
-    assert shapes_of(engine) == [([1, 3, 5, 7, 9], 1)]
+    assert shapes_of(engine) == [([1, 3, 5, 7, 9], [1] * 5)]
 
 
-def test_entries_with_other_delivery_counts_are_not_in_one_strip(packing: Callable[[int, int], None]) -> None:
+def test_a_strip_has_entries_of_several_delivery_counts(packing: Callable[[int, int], None]) -> None:
     engine = packed_engine(packing, 8)
     packing(UNPACKED, 2)
     claim_alone(engine, range(3, 5))
     packing(8, 2)
     claim_alone(engine, range(1, 7))
-    assert shapes_of(engine) == [([1, 2], 2), ([3, 4], 3), ([5, 6], 2), ([7, 8], 1)]
+    assert shapes_of(engine) == [([1, 2, 3, 4, 5, 6], [2, 2, 3, 3, 2, 2]), ([7, 8], [1, 1])]
+    assert strips_of(engine.keyspace)[0].deliveries_of(4 << 64) == 3
+
+
+def test_an_entry_that_was_delivered_more_often_than_a_byte_counts_stays_alone(
+    packing: Callable[[int, int], None],
+) -> None:
+    engine = packed_engine(packing, 6)
+    for number in range(1, 7):
+        options = c.ClaimOptions(0, (number << 64,), retry_count=DELIVERIES_MAX + (number == 3))
+        engine.execute(c.Claim(b"s", b"g", b"z", options), 1_000)
+    check(engine.keyspace)
+    assert shapes_of(engine) == [([1, 2], [255, 255]), ([4, 5, 6], [255, 255, 255])]
+    assert list(pending_of(engine).scattered) == [3 << 64]
 
 
 def test_a_claim_with_an_earlier_time_divides_a_strip(packing: Callable[[int, int], None]) -> None:
