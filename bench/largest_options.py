@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote
 
 from bench.largest_forms import get_case, post_case, with_group
-from bench.largest_streams import STREAMS, Case, Make, Request, State, filled, large, post, read_group
+from bench.largest_streams import STREAMS, Case, Make, Request, State, alone, filled, large, post, read_group
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX, READ_ENTRIES_MAX
 
 _MANY: Final = large("many", "g")
@@ -37,6 +37,22 @@ def in_turn(name: str) -> Make:
     return requests
 
 
+def claimed_in_turn(name: str) -> Make:
+    """A stream whose entries two consumers of the group `g` claimed one at a time, in turn."""
+
+    def requests(state: State) -> Iterator[Request]:
+        delivered = list(alone(name)(state))
+        yield from delivered
+        numbers = range(1, state.count(STREAMS) + 1) if delivered else range(0)
+        for start in range(0, len(numbers), PIPELINE_COMMANDS_MAX):
+            part = numbers[start : start + PIPELINE_COMMANDS_MAX]
+            owners = ("alice", "bob")
+            claims = [["XCLAIM", name, "g", owners[n % 2], "0", f"{n}-0", "JUSTID"] for n in part]
+            yield post("/v1/command/pipeline", claims)
+
+    return requests
+
+
 def filtered(name: str) -> Make:
     """The stream `many`, with a new group whose filter no entry matches."""
 
@@ -49,6 +65,7 @@ def filtered(name: str) -> Make:
 
 _TURNS: Final = in_turn("turns")
 _HALVES: Final = in_turn("two-halves")
+_CLAIMED: Final = claimed_in_turn("claimed")
 
 OPTIONS: Final = (
     get_case("xrange", "a filter that none matches", f"{_ENTRIES}?count=100000&filter={_NONE}", _MANY),
@@ -85,6 +102,22 @@ OPTIONS: Final = (
         "half, delivered alone, transferred",
         lambda _: [Request("DELETE", "/v1/streams/two-halves/groups/g/consumers/alice?transfer_to=bob")],
         _HALVES,
+    ),
+    get_case(
+        "xpending", "rows, claimed alone", "/v1/streams/claimed/groups/g/pending?count=100000", _CLAIMED
+    ),
+    post_case(
+        "xtrim",
+        "half, claimed alone, by policy delete",
+        "/v1/streams/claimed/entries:trim",
+        lambda state: {"max_length": state.count(STREAMS) // 2, "references": "delete"},
+        _CLAIMED,
+    ),
+    Case(
+        "xgroup_delconsumer",
+        "half, claimed alone",
+        lambda _: [Request("DELETE", "/v1/streams/claimed/groups/g/consumers/alice?force=true")],
+        _CLAIMED,
     ),
     Case(
         "create_stream",

@@ -32,10 +32,7 @@ def require_sound_head(method: bytes, version: str, headers: Headers) -> None:
 
     Raises `ProtocolRefusal`: 400, 501 or 505. O(headers).
     """
-    if version not in _VERSIONS:
-        raise ProtocolRefusal(
-            HttpCode.HTTP_VERSION_NOT_SUPPORTED, f"HTTP/{version} is not supported: send HTTP/1.1 or HTTP/1.0"
-        )
+    require_version(version)
     if method == b"CONNECT":
         raise ProtocolRefusal(
             HttpCode.NOT_IMPLEMENTED, "CONNECT is not supported: this server is not a proxy"
@@ -51,6 +48,14 @@ def require_sound_head(method: bytes, version: str, headers: Headers) -> None:
     if hosts > 1 or (hosts == 0 and version == "1.1"):
         raise ProtocolRefusal(
             HttpCode.BAD_REQUEST, f"the request has {hosts} Host headers: an HTTP/1.1 request has exactly one"
+        )
+
+
+def require_version(version: str) -> None:
+    """Raises `ProtocolRefusal` 505 unless `version` is one that the server speaks."""
+    if version not in _VERSIONS:
+        raise ProtocolRefusal(
+            HttpCode.HTTP_VERSION_NOT_SUPPORTED, f"HTTP/{version} is not supported: send HTTP/1.1 or HTTP/1.0"
         )
 
 

@@ -15,7 +15,7 @@ import httptools
 
 from tailrace.api.problems.table import DEFECT, HttpCode
 from tailrace.app.protocols.handshakes import opens_websocket, require_handshake
-from tailrace.app.protocols.head_rules import origin_form, require_sound_head
+from tailrace.app.protocols.head_rules import origin_form, require_sound_head, require_version
 from tailrace.app.protocols.refusals import ProtocolRefusal
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.app.protocols.state import Answering, ConnectionState, Event
@@ -83,6 +83,10 @@ class RequestReader:
                     # The parser stopped after the head; `data` is the rest.
                     data = data[stop.args[0] :]
         except httptools.HttpParserError as failure:
+            if self._parser.get_method() == b"PRI":
+                # The preface of HTTP/2, from a client that takes HTTP/2 for granted. The parser fails on it
+                # before the head is complete.
+                require_version(self._parser.get_http_version())
             raise _refusal_of(failure) from failure
         if self.unframed_bytes > HEAD_BYTES_MAX:
             raise _too_large_head(self._target)

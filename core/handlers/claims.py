@@ -228,10 +228,11 @@ def _examine(
 def _strip_counts(
     strip: Strip, ids: Sequence[StreamId], command: AutoClaim, now_ms: int
 ) -> Iterator[int | None]:
-    """As `_auto_count` for each of the entries `ids` of `strip`, all delivered once."""
-    count = _count_after(1, just_id=command.just_id)
-    for at_ms in strip.columns(ids)[1]:
-        yield count if idle_since(at_ms, now_ms) >= command.min_idle_ms else None
+    """As `_auto_count` for each of the entries `ids` of `strip`."""
+    _, times, counts = strip.columns(ids)
+    for at_ms, count in zip(times, counts, strict=True):
+        is_idle = idle_since(at_ms, now_ms) >= command.min_idle_ms
+        yield _count_after(count, just_id=command.just_id) if is_idle else None
 
 
 def _auto_count(unit: Unit, value: StreamId, command: AutoClaim, now_ms: int) -> int | None:

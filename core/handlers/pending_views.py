@@ -145,10 +145,10 @@ class PendingRows:
 
     def _of_run(self, run: Run, ids: Sequence[StreamId]) -> Iterable[PendingEntry]:
         if isinstance(run, Strip):
-            owners, times = run.columns(ids)
+            owners, times, counts = run.columns(ids)
             idle_of = {at_ms: idle_since(at_ms, self._now_ms) for at_ms in set(times)}
             idles = map(idle_of.__getitem__, times)
-            return map(PendingEntry, ids, map(_owner_name_of, owners), idles, times, repeat(1))
+            return map(PendingEntry, ids, map(_owner_name_of, owners), idles, times, counts)
         assert run.consumer is not None, "a run always has an owner"
         at_ms = run.delivered_at_ms
         idle_ms = idle_since(at_ms, self._now_ms)

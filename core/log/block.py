@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.core.log.decoded import Decoded
-from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, NodeLimits, fill, measure
+from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, FragmentLengths, NodeLimits, measure
 from tailrace.core.log.payload import content_size, make_payload, read_payload
 from tailrace.core.log.stored_block import Source, StoredBlock
 from tailrace.core.stream_id import StreamId
@@ -45,7 +45,7 @@ class Block(StoredBlock):
         self.stored = False
         self.changed = False
         self.fragment_bytes = 0
-        # The ids of an open block; None if the block is sealed. A range only inside `EntryLog.append`.
+        # The ids of an open block; None if the block is sealed. A range only in a full block.
         self._ids: list[StreamId] | range | None = []
         # The fragments of an open block; those of holes are empty.
         self.open_fragments: list[bytes] = []
@@ -55,6 +55,28 @@ class Block(StoredBlock):
         self.size_bytes = names_bytes + ENTRY_OVERHEAD_BYTES
         # Bytes of the first fragment without its values; used while the block is open.
         self.skeleton_bytes = skeleton_bytes
+
+    @classmethod
+    def filled(
+        cls,
+        ids: list[StreamId] | range,
+        fragments: list[bytes],
+        size_bytes: int,
+        skeleton_bytes: int,
+        fragment_bytes: int = 0,
+        holes: int = 0,
+    ) -> Block:
+        """Make an open block that takes over these lists. If it is to grow, `keep_open` must follow. O(1)."""
+        block = _new_block(cls)
+        block.first_id, block.last_id = ids[0], ids[-1]
+        block.count, block.holes = len(fragments), holes
+        block._ids, block.open_fragments = ids, fragments
+        block._payload, block._source = b"", None
+        block.filed_under = ()
+        block.stored = block.changed = False
+        block.fragment_bytes = fragment_bytes
+        block.size_bytes, block.skeleton_bytes = size_bytes, skeleton_bytes
+        return block
 
     @classmethod
     def restored(
@@ -77,22 +99,6 @@ class Block(StoredBlock):
         block.stored, block.changed = True, False
         block.size_bytes = block.skeleton_bytes = 0
         block.fragment_bytes = fragment_bytes
-        return block
-
-    @classmethod
-    def restored_open(
-        cls,
-        ids: list[StreamId],
-        fragments: list[bytes],
-        holes: int,
-        size_bytes: int,
-        skeleton_bytes: int,
-    ) -> Block:
-        """Make an open block from a stream's stored state. O(1): takes over the lists."""
-        block = cls.restored(ids[0], ids[-1], len(ids), holes, 0, None)
-        block._ids, block.open_fragments = ids, fragments
-        block.stored = False
-        block.size_bytes, block.skeleton_bytes = size_bytes, skeleton_bytes
         return block
 
     def copy(self, filed_under: tuple[int, ...]) -> Block:
@@ -157,33 +163,24 @@ class Block(StoredBlock):
         self,
         ids: Sequence[StreamId],
         fragments: Sequence[bytes],
-        lengths: Sequence[int],
-        start: int,
+        lengths: FragmentLengths,
         limits: NodeLimits,
     ) -> int:
-        """Append entries from index `start` on, as many as the block has room for; return how many. 0 if the
+        """Append the first entries of an append, as many as the block has room for; return how many. 0 if the
         block is full or sealed. `lengths`: those of `fragments`. O(entries appended)."""
         if self._ids is None:
             return 0
-        stop, self.size_bytes = fill(lengths, start, limits, self.count, self.size_bytes, self.skeleton_bytes)
-        if stop > start:
-            some = ids[start:stop]
-            if not self.count and isinstance(some, range):
-                self._ids = some
-            else:
-                self.keep_open()
-                self._ids += some  # type: ignore[operator] # a list now
-            self.open_fragments += fragments[start:stop]
-            self.count += stop - start
-            self.last_id = some[-1]
-        return stop - start
+        stop, self.size_bytes = lengths.fill(0, limits, self.count, self.size_bytes, self.skeleton_bytes)
+        if stop:
+            self._ids += ids[:stop]  # type: ignore[operator] # a list: see `keep_open`
+            self.open_fragments += fragments[:stop]
+            self.count += stop
+            self.last_id = ids[stop - 1]
+        return stop
 
     def keep_open(self) -> None:
-        """Prepare the block for `append` after `extend`.
-
-        `extend` keeps the ids of an empty block as a range: most blocks of a large append are full at once,
-        and a list of their ids would double the time of the append.
-        """
+        """Prepare the block for `append` after `filled`, which keeps consecutive ids as a range: most blocks
+        of a large append are full at once."""
         if isinstance(self._ids, range):
             self._ids = list(self._ids)
 

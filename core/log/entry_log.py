@@ -13,7 +13,7 @@ from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_reader import EntryReader
 from tailrace.core.log.holes import live_positions
-from tailrace.core.log.node_size import NodeLimits
+from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, FragmentLengths, NodeLimits, measure
 from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
@@ -56,7 +56,7 @@ class EntryLog(EntryReader):
             twin._blocks.append(block.copy(filed_under[serials]))
         for block in twin._blocks[:-1]:
             if block.is_open:
-                twin.sealing.add(block)
+                twin.sealing.add((block,))
         twin._first_ids = self._first_ids.copy()
         twin.length = self.length
         twin.ended_bytes = self.ended_bytes
@@ -77,26 +77,66 @@ class EntryLog(EntryReader):
         self.length += count
 
     def _extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
-        lengths = list(map(len, fragments))
-        start = 0
-        block = self._blocks[-1] if self._blocks else self._begin_block(ids[0], fragments[0])
-        while (start := start + block.extend(ids, fragments, lengths, start, limits)) < len(ids):
-            block = self._begin_block(ids[start], fragments[start])
-        block.keep_open()
+        lengths = FragmentLengths(fragments)
+        start = self._blocks[-1].extend(ids, fragments, lengths, limits) if self._blocks else 0
+        if start < len(ids):
+            self._add_blocks(ids, fragments, lengths, start, limits)
+
+    def _add_blocks(
+        self,
+        ids: Sequence[StreamId],
+        fragments: Sequence[bytes],
+        lengths: FragmentLengths,
+        start: int,
+        limits: NodeLimits,
+    ) -> None:
+        """Add blocks with the entries from `start` on; all but the last one are full. O(blocks), and O(bytes)
+        in C up to `MEASURED_BYTES_MAX` for the first entry of each.
+
+        A large import makes 16 000 blocks, so each takes few steps of the interpreter.
+        """
+        self._end_last_block()
+        # A block keeps slices of these. A copy of the fragments would touch each of them.
+        ids = ids if isinstance(ids, range) else list(ids)
+        fragments = fragments if isinstance(fragments, list) else list(fragments)
+        count = len(fragments)
+        blocks: list[Block] = []
+        while start < count:
+            names_bytes, skeleton_bytes = measure(fragments[start])
+            stop, size_bytes = lengths.fill(
+                start, limits, 0, names_bytes + ENTRY_OVERHEAD_BYTES, skeleton_bytes
+            )
+            fragment_bytes = lengths.bytes_between(start, stop)
+            some = fragments[start:stop]
+            blocks.append(Block.filled(ids[start:stop], some, size_bytes, skeleton_bytes, fragment_bytes))
+            start = stop
+        self._blocks += blocks
+        self._first_ids += [block.first_id for block in blocks]
+        last = blocks.pop()
+        last.keep_open()
+        last.fragment_bytes = 0
+        self.ended_bytes += sum(block.fragment_bytes for block in blocks)
+        if any(block.count == 1 for block in blocks):
+            self._has_large_entries = True
+        self.sealing.add(blocks)
 
     def _begin_block(self, value: StreamId, fragment: bytes) -> Block:
         """Add an empty block that this entry will begin; the block before it is full."""
+        self._end_last_block()
+        block = Block(value, fragment)
+        self._blocks.append(block)
+        self._first_ids.append(value)
+        return block
+
+    def _end_last_block(self) -> None:
+        """Let the last block, if there is one and if it is open, wait to be sealed: it is full."""
         full = self._blocks[-1] if self._blocks else None
         if full is not None and full.is_open:
             if full.count == 1:
                 self._has_large_entries = True
             full.fragment_bytes = sum(map(len, full.open_fragments))
             self.ended_bytes += full.fragment_bytes
-            self.sealing.add(full)
-        block = Block(value, fragment)
-        self._blocks.append(block)
-        self._first_ids.append(value)
-        return block
+            self.sealing.add((full,))
 
     # --- removing ------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ close for entries of one shape. This module never looks at ids, and keeps nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from tailrace.core.limits import KIB
@@ -21,10 +22,6 @@ _ELEMENT_OVERHEAD_BYTES: Final = 2
 
 MEASURED_BYTES_MAX: Final = 64 * KIB
 """A larger first entry fills a macro node alone. Parsing it takes 1 ms per MiB and would not change that."""
-
-
-_STEP_ENTRIES_MIN: Final = 16
-"""Fewer entries are added one by one, which costs less than looking at them together."""
 
 _NO_BOUND: Final = 1 << 62
 
@@ -58,36 +55,68 @@ def measure(fragment: bytes) -> tuple[int, int]:
     return sum(map(len, flat[::2])) + overhead, len(fragment) - values_bytes - overhead
 
 
-def fill(
-    lengths: Sequence[int], start: int, limits: NodeLimits, count: int, size_bytes: int, skeleton_bytes: int
-) -> tuple[int, int]:
-    """Return the index after the last entry that belongs into a block, and the block's size with all of them.
+class FragmentLengths:
+    """The lengths of the fragments of one append. It says which of them fill a block."""
 
-    `lengths`: the bytes of each fragment; the first one to add is at `start`. The block has `count` entries
-    and `size_bytes` so far. The result is the same as `Block.append` for one entry after another. Many
-    entries about as long as the first one are added in one step: O(entries added) in C.
-    """
-    most, most_bytes = limits
-    end = min(len(lengths), start + most - count) if most else len(lengths)
-    most_bytes = most_bytes or _NO_BOUND
-    stop = start
-    shared = skeleton_bytes - ENTRY_OVERHEAD_BYTES
-    if not count:
-        size_bytes += max(lengths[start] - shared, ENTRY_OVERHEAD_BYTES)
-        stop += 1
-    if stop < end:
-        each = max(lengths[stop] - shared, ENTRY_OVERHEAD_BYTES)
-        likely = min(end, stop + (most_bytes - size_bytes - 1) // each)
-        if likely - stop >= _STEP_ENTRIES_MIN:
-            some = lengths[stop:likely]
-            if min(some) >= skeleton_bytes:
-                grown_bytes = size_bytes + sum(some) - len(some) * shared
-                if grown_bytes < most_bytes:
-                    stop, size_bytes = likely, grown_bytes
-    while stop < end:
-        length = lengths[stop]
-        grown_bytes = size_bytes + (length - shared if length > skeleton_bytes else ENTRY_OVERHEAD_BYTES)
-        if grown_bytes >= most_bytes:
-            break
-        stop, size_bytes = stop + 1, grown_bytes
-    return stop, size_bytes
+    __slots__ = ("_ends", "_least", "_lengths")
+
+    def __init__(self, fragments: Sequence[bytes]) -> None:
+        """Measure `fragments`, at least one. O(fragments) in C."""
+        self._lengths = list(map(len, fragments))
+        # The bytes of all fragments before each index, and of all of them.
+        self._ends = list(accumulate(self._lengths, initial=0))
+        self._least = min(self._lengths)
+
+    def bytes_between(self, start: int, stop: int) -> int:
+        """Return the bytes of the fragments from index `start` up to but not including `stop`. O(1)."""
+        return self._ends[stop] - self._ends[start]
+
+    def fill(
+        self, start: int, limits: NodeLimits, count: int, size_bytes: int, skeleton_bytes: int
+    ) -> tuple[int, int]:
+        """Return the index after the last entry that belongs into a block, and the block's size with all of
+        them.
+
+        The first entry to add is at `start`. The block has `count` entries and `size_bytes` so far. The
+        result is the same as `Block.append` for one entry after another. O(1) if the entries are about as
+        long as the first one, O(entries added) otherwise.
+        """
+        most_entries, most_bytes = limits
+        lengths, ends = self._lengths, self._ends
+        end = len(lengths)
+        if most_entries and most_entries - count < end - start:
+            end = start + most_entries - count
+            if end <= start:
+                return start, size_bytes
+        room_bytes = (most_bytes or _NO_BOUND) - size_bytes - 1
+        # An entry that is not shorter than the skeleton adds its length less `shared`. If all are about as
+        # long as the first one, the first guess is right.
+        shared = skeleton_bytes - ENTRY_OVERHEAD_BYTES
+        each_bytes = lengths[start] - shared
+        each_bytes = each_bytes if each_bytes > 0 else ENTRY_OVERHEAD_BYTES
+        stop = min(end, start + room_bytes // each_bytes) if room_bytes > 0 else start
+        most = ends[start] - start * shared + room_bytes
+        while stop < end and ends[stop + 1] - (stop + 1) * shared <= most:
+            stop += 1
+        while stop > start and ends[stop] - stop * shared > most:
+            stop -= 1
+        if stop == start and not count:
+            stop = start + 1
+        if self._least < skeleton_bytes and min(lengths[start:stop], default=skeleton_bytes) < skeleton_bytes:
+            return self._fill_one_by_one(start, stop, room_bytes, count, size_bytes, skeleton_bytes)
+        return stop, size_bytes + ends[stop] - ends[start] - (stop - start) * shared
+
+    def _fill_one_by_one(
+        self, start: int, end: int, room_bytes: int, count: int, size_bytes: int, skeleton_bytes: int
+    ) -> tuple[int, int]:
+        """Do as `fill` for entries of which some are shorter than the skeleton. `end`: no entry from there on
+        belongs into the block."""
+        stop, most_bytes = start, size_bytes + room_bytes
+        for length in self._lengths[start:end]:
+            grown_bytes = size_bytes + ENTRY_OVERHEAD_BYTES
+            if length > skeleton_bytes:
+                grown_bytes += length - skeleton_bytes
+            if grown_bytes > most_bytes and (count or stop > start):
+                break
+            stop, size_bytes = stop + 1, grown_bytes
+        return stop, size_bytes

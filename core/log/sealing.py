@@ -9,6 +9,7 @@ The owner of the engine decides when the next step runs; this module never does.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Final
 
 from tailrace.core.limits import MIB
@@ -34,9 +35,10 @@ class SealingQueue:
         # it, so that after a replay of the journal no block waits.
         self.left_bytes = _NO_BOUND
 
-    def add(self, block: Block) -> None:
-        """Add `block`, which is full, and seal as many blocks as the current step allows. O(bytes sealed)."""
-        self.waiting.append(block)
+    def add(self, blocks: Sequence[Block]) -> None:
+        """Add `blocks`, which are full, and seal as many blocks as the current step allows. O(blocks + bytes
+        sealed)."""
+        self.waiting.extend(blocks)
         if self.left_bytes > 0:
             self._seal()
 

@@ -84,11 +84,17 @@ class BulkRemoval(UnitTable):
             else:
                 self._remove_masked(run, spans.mask(run.window()))
         self._drop_runs(whole)
-        if not self.scattered:
-            return
-        is_one_span = spans.contains_all(first, last)
-        if is_one_span and self._has_many_bunches() and self._is_large_share(first, last):
-            self._keep_scattered_outside(first, last)
+        if self.scattered:
+            self._remove_scattered_in(spans)
+
+    def _remove_scattered_in(self, spans: IdSpans) -> None:
+        """As `remove_spans`, for the scattered entries, at least one."""
+        first, last = spans.bounds
+        if spans.contains_all(first, last) and (many := self._large_share(first, last)) is not None:
+            if self._has_many_bunches():
+                self._keep_scattered_outside(first, last)
+            else:
+                self._remove_scattered(many)
             return
         ids = list(self.scattered_ids.between(first, last))
         if ids:
@@ -100,14 +106,18 @@ class BulkRemoval(UnitTable):
         some = list(islice(self.scattered.values(), _SAMPLE))
         return sum(isinstance(unit, Bunch) for unit in some) * 2 > len(some)
 
-    def _is_large_share(self, first: StreamId, last: StreamId) -> bool:
-        """Whether many of the scattered entries are from `first` to `last`. O(log n); O(n) in C if they are
-        not sorted, which costs less than sorting them."""
-        if self.scattered_ids.is_sorted:
-            count = self.scattered_ids.count_between(first, last)
-        else:
-            count = sum(map(last.__ge__, self.scattered)) - sum(map(first.__gt__, self.scattered))
-        return count * _SHARE > len(self.scattered)
+    def _large_share(self, first: StreamId, last: StreamId) -> list[StreamId] | None:
+        """Return the scattered ids from `first` to `last`, in the order in which they became pending, if they
+        are many of all; otherwise None.
+
+        O(log n) if they are few and the ids are sorted, else O(n), which costs less than sorting the ids, and
+        than visiting many entries in an order that is not that of memory.
+        """
+        least = len(self.scattered) // _SHARE
+        if self.scattered_ids.is_sorted and self.scattered_ids.count_between(first, last) <= least:
+            return None
+        some = [value for value in self.scattered if first <= value <= last]
+        return some if len(some) > least else None
 
     def _keep_scattered_outside(self, first: StreamId, last: StreamId) -> None:
         """Remove all scattered entries from `first` to `last`, by making all tables again without them.

@@ -1,8 +1,9 @@
-"""Packs singles into strips: entries that were delivered alone, one after another (`core.pending.strip`).
+"""Packs singles into strips: entries that were delivered or claimed alone, one after another
+(`core.pending.strip`).
 
-An entry that is acknowledged soon is never packed: only one delivery in `PACK_LENGTH` looks for entries to
-pack, among the last ones. This module decides which singles are packed. It never changes what a group has
-pending.
+An entry that is acknowledged soon is never packed: only one delivery or claim in `PACK_LENGTH` looks for
+entries to pack, among the last ones. This module decides which singles are packed. It never changes what a
+group has pending.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final, cast
 
 from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.strip import Strip
+from tailrace.core.pending.strip import DELIVERIES_MAX, Strip
 from tailrace.core.pending.units import Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
@@ -45,7 +46,8 @@ class Packing(BulkRemoval):
                 assert isinstance(unit, Single)
                 self._add_single(unit)
         if len(self.scattered) >= PACK_LENGTH_MIN:
-            self._pack_from(self.order.head)
+            # Runs stay as they were stored: the next checkpoint stores them again.
+            self._pack_from(self.order.head, divide_runs=False)
 
     def _pack_after(self, count: int) -> None:
         """Pack singles near the end of the order of delivery, once in `PACK_LENGTH` of them. `count`: how
@@ -59,26 +61,30 @@ class Packing(BulkRemoval):
             if unit is None or unit.prev is None:
                 break
             unit = unit.prev
-        self._pack_from(unit)
+        self._pack_from(unit, divide_runs=True)
 
-    def _pack_from(self, unit: Unit | None) -> None:
+    def _pack_from(self, unit: Unit | None, *, divide_runs: bool) -> None:
         """Pack singles that follow each other in order of delivery and of ids, from `unit` on. O(units)."""
         some: list[Single] = []
         while unit is not None:
             following = unit.next
-            fits = isinstance(unit, Single) and unit.consumer is not None and unit.deliveries == 1
+            fits = isinstance(unit, Single) and _fits(unit)
             single = cast("Single", unit)
             if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
-                self._pack(some)
+                self._pack(some, divide_runs=divide_runs)
                 some = []
             if fits:
                 some.append(single)
             unit = following
-        self._pack(some)
+        self._pack(some, divide_runs=divide_runs)
 
-    def _pack(self, singles: Sequence[Single]) -> None:
-        """Replace `singles` by a strip, unless they are few or among the ids of a run. O(m)."""
-        if len(singles) < PACK_LENGTH_MIN or self._meets_run(singles[0].id, singles[-1].id):
+    def _pack(self, singles: Sequence[Single], *, divide_runs: bool) -> None:
+        """Replace `singles` by a strip, unless they are few or among the ids of a run. O(m), and as
+        `_make_room`."""
+        if len(singles) < PACK_LENGTH_MIN:
+            return
+        first, last = singles[0].id, singles[-1].id
+        if self._meets_run(first, last) and not (divide_runs and self._make_room(first, last)):
             return
         strip = Strip.of(singles)
         if strip is not None:
@@ -87,7 +93,35 @@ class Packing(BulkRemoval):
             self._index_run(strip)
             self.order.insert(before, strip)
 
+    def _make_room(self, first: StreamId, last: StreamId) -> bool:
+        """Whether no run has an entry from `first` to `last`. If so, no run that once had any is in the way
+        any more: claims in the order of ids take the entries from the front or from the middle of a run.
+        O(log runs) for each such run, and `Run.split`."""
+        while self._meets_run(first, last):
+            run = self.runs.peekitem(self.runs.bisect_right(last) - 1)[1]
+            low, high = run.between(first, last)
+            if run.count_live(low, high) > 0:
+                return False
+            if run.first_id > last:
+                self._file_again(run)
+            else:
+                self._split_run(run, high)
+        return True
+
+    def _file_again(self, run: Run) -> None:
+        """File `run`, whose first entries were removed, under the id of its first live entry. O(log runs)."""
+        key = run.first_id
+        self.runs[key] = self.runs.pop(run.key)
+        for owner in run.owners():
+            owner.runs[key] = owner.runs.pop(run.key)
+        run.key = key
+
     def _meets_run(self, first: StreamId, last: StreamId) -> bool:
         """Whether a run has, or once had, an id from `first` to `last`. O(log runs)."""
         index = self.runs.bisect_right(last) - 1
         return index >= 0 and self.runs.peekitem(index)[1].last_id >= first
+
+
+def _fits(single: Single) -> bool:
+    """Whether a strip may have `single`."""
+    return single.consumer is not None and single.deliveries <= DELIVERIES_MAX

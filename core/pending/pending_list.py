@@ -87,6 +87,7 @@ class PendingEntriesList(Packing):
         """
         if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             self._assign(ids, consumer, at_ms, deliveries)
+            self._pack_after(len(ids))
             return
         done = start = 0
         while len(ids) - start >= RUN_OR_BUNCH_LENGTH_MIN:

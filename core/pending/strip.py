@@ -1,13 +1,15 @@
-"""A strip: entries that were delivered one or a few at a time, packed, with an owner and a time for each.
+"""A strip: entries that were delivered or claimed one or a few at a time, packed, with an owner and a time
+for each.
 
     ids      [i0 i1 i2 i3 i4 i5]      a window with removals, as in a run
     numbers  [ 0  1  0  0  2  1]      each entry's owner, as an index into `owners`
     times    [t0 t1 t1 t2 t2 t5]      never fall, because the order of delivery is the order of ids
+    counts   [ 1  1  1  2  1  1]      how often each entry was delivered
 
 A single takes several hundred bytes and a step for each change; an entry of a strip takes about 30 bytes, and
-most changes are made for many at once. All entries were delivered once: a claim moves an entry out. The order
-of delivery has the strip as one unit, filed under the time of its last entry, and shows its entries one by
-one. A unit with a time between those of the entries divides the strip (`core.pending.unit_table`).
+most changes are made for many at once. A claim moves an entry out. The order of delivery has the strip as one
+unit, filed under the time of its last entry, and shows its entries one by one. A unit with a time between
+those of the entries divides the strip (`core.pending.unit_table`).
 
 This module never changes an index.
 """
@@ -31,39 +33,50 @@ from tailrace.core.stream_id import StreamId
 OWNERS_MAX: Final = 255
 """The number of an owner takes one byte."""
 
+DELIVERIES_MAX: Final = 255
+"""The delivery count of an entry takes one byte."""
+
 _SEVERAL: Final = Consumer(b"", 0)
-"""Takes the place of the owner, which each entry has for itself."""
+_SEVERAL_COUNTS: Final = -1
+"""Take the places of the owner and of the delivery count, which each entry has for itself."""
 
 
 class Strip(Run):
     """Some entries of several deliveries. A position is an index into `ids`; n: the length of `ids`."""
 
-    __slots__ = ("_numbers", "_owners", "_times")
+    __slots__ = ("_counts", "_numbers", "_owners", "_times")
 
     is_uniform = False
 
     def __init__(
-        self, ids: IdSequence, owners: Sequence[Consumer | None], numbers: bytes, times: array[int]
+        self,
+        ids: IdSequence,
+        owners: Sequence[Consumer | None],
+        numbers: bytes,
+        times: array[int],
+        counts: bytes,
     ) -> None:
         """Make a strip of all of `ids`. `numbers`: each entry's index into `owners`, at most `OWNERS_MAX`."""
-        super().__init__(ids, _SEVERAL, times[-1], 1)
+        super().__init__(ids, _SEVERAL, times[-1], _SEVERAL_COUNTS)
         # The owners, each for itself or twice after a transfer; None where all entries of one were removed.
         self._owners = list(owners)
         # By position. Shared by the parts of a divided strip, and never changed.
         self._numbers = numbers
         self._times = times
+        self._counts = counts
 
     @classmethod
     def of(cls, singles: Sequence[Single]) -> Strip | None:
         """Return the entries of `singles`, which all have an owner and whose ids rise, as a strip; None if
-        they have too many owners. O(n)."""
+        they have too many owners. Each was delivered `DELIVERIES_MAX` times at most. O(n)."""
         numbers: dict[Consumer | None, int] = {}
         owner_numbers = [numbers.setdefault(single.consumer, len(numbers)) for single in singles]
         if len(numbers) > OWNERS_MAX:
             return None
         times = array("Q", [single.delivered_at_ms for single in singles])
         ids = pack_ids([single.id for single in singles])
-        return cls(ids, list(numbers), bytes(owner_numbers), times)
+        counts = bytes([single.deliveries for single in singles])
+        return cls(ids, list(numbers), bytes(owner_numbers), times, counts)
 
     # --- owners and times ----------------------------------------------------------------------
 
@@ -98,12 +111,20 @@ class Strip(Run):
         """Return the position after the last entry at or before `time`, at most `high`. O(log n)."""
         return bisect_right(self._times, time, self.low, self.high)
 
-    def columns(self, ids: Sequence[StreamId]) -> tuple[list[Consumer], list[int]]:
-        """Return the owners and the times of `ids`, which rise and are all live here. O(m), O(m log n) if
-        they are few."""
+    def columns(self, ids: Sequence[StreamId]) -> tuple[list[Consumer], list[int], list[int]]:
+        """Return the owners, the times and the delivery counts of `ids`, which rise and are all live here.
+        O(m), O(m log n) if they are few."""
         positions = self.positions_of(ids)
-        owners = map(self._owners.__getitem__, map(self._numbers.__getitem__, positions))
-        return cast("list[Consumer]", list(owners)), list(map(self._times.__getitem__, positions))
+        owners = list(map(self._owners.__getitem__, map(self._numbers.__getitem__, positions)))
+        times = list(map(self._times.__getitem__, positions))
+        return cast("list[Consumer]", owners), times, list(map(self._counts.__getitem__, positions))
+
+    def deliveries_of(self, value: StreamId) -> int:
+        """Return how often the live entry `value` was delivered. O(log n)."""
+        return self._counts[self.position_of(value)]
+
+    def counts_of(self, ids: Sequence[StreamId]) -> list[int]:
+        return self.columns(ids)[2]
 
     def index_for(self, consumer: Consumer) -> Share:
         """Return what the index of `consumer` has of this strip."""
@@ -138,17 +159,18 @@ class Strip(Run):
 
     def entry_at(self, position: int) -> StripEntry:
         """Return the live entry at `position`. O(1)."""
-        return StripEntry(self.ids[position], self.owner_at(position), self._times[position], 1)
+        owner, at_ms = self.owner_at(position), self._times[position]
+        return StripEntry(self.ids[position], owner, at_ms, self._counts[position])
 
     def entries(self, start: StreamId = 0) -> Iterator[StripEntry]:
         """Return the live entries at or after `start`, in order of delivery. The caller may remove the entry
         yielded last. O(log n + m)."""
         low, high = self.between(start, self.last_id)
         removed, owners = self._removed_bytes(), self._owners
-        columns = self.ids[low:high], self._numbers[low:high], self._times[low:high]
-        for at, value, number, at_ms in zip(range(low, high), *columns, strict=True):
+        columns = (each[low:high] for each in (self.ids, self._numbers, self._times, self._counts))
+        for at, value, number, at_ms, count in zip(range(low, high), *columns, strict=True):
             if not removed[at]:
-                yield StripEntry(value, owners[number], at_ms, 1)
+                yield StripEntry(value, owners[number], at_ms, count)
 
     def live_ids_of(self, consumer: Consumer, start: StreamId) -> Iterator[StreamId]:
         """Return the live ids of `consumer` at or after `start`, rising. O(n) in C."""

@@ -11,8 +11,6 @@ import sqlite3
 from functools import partial
 
 from tailrace.core.log.block import Block
-from tailrace.core.log.id_sequence import PackedIds
-from tailrace.core.log.node_size import NodeLimits
 from tailrace.core.log.stored_block import Source, StoredBlock
 from tailrace.core.storage.damage import UNREADABLE, Damage, opened, sealed
 from tailrace.core.storage.ids import id_bytes
@@ -75,9 +73,7 @@ def _load(connection: sqlite3.Connection, block: StoredBlock) -> bytes:
 def stand_in(block: StoredBlock) -> bytes:
     """Return a substitute for a lost payload: the same number of empty entries, with the block's first and
     last id."""
-    inner = range(block.first_id, block.first_id + block.count - 1)
-    substitute = Block(block.first_id, b"{}")
-    fragments, lengths = [b"{}"] * block.count, [len(b"{}")] * block.count
-    substitute.extend(PackedIds.of([*inner, block.last_id]), fragments, lengths, 0, NodeLimits(0, 0))
+    ids = [*range(block.first_id, block.first_id + block.count - 1), block.last_id]
+    substitute = Block.filled(ids, [b"{}"] * block.count, 0, 0, 0)
     substitute.seal()
     return substitute.payload()

@@ -118,7 +118,7 @@ def _tail_row(block: Block) -> list[Any]:
 
 def _tail_of(row: list[Any]) -> Block:
     ids, fragments, holes, size_bytes, skeleton_bytes = row
-    return Block.restored_open(list(ids_of(ids)), fragments, _holes_of(holes), size_bytes, skeleton_bytes)
+    return Block.filled(list(ids_of(ids)), fragments, size_bytes, skeleton_bytes, holes=_holes_of(holes))
 
 
 def _holes_bytes(holes: int) -> bytes:

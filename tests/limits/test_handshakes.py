@@ -171,6 +171,18 @@ def test_a_frame_that_is_not_valid_ends_the_connection_with_its_code(
     assert code.to_bytes(2, "big") in rest[rest.rindex(0x88) :]
 
 
+def test_a_text_message_that_is_not_utf_8_ends_the_connection_with_1007_and_is_not_executed(
+    wire: Wire,
+) -> None:
+    assert wire.ask(handshake()).status == 101
+    wire.send(masked(1, b'{"id":1,"op":"append","key":"utf8","fields":{"a":"\xff"}}'))
+    received = wire.read_to_end()
+    hello_bytes = int.from_bytes(received[2:4], "big")
+    close = received[4 + hello_bytes :]
+    assert (close[:1], int.from_bytes(close[2:4], "big")) == (b"\x88", 1007)
+    assert close[4:] == b"a text message must be UTF-8"
+
+
 def test_a_text_that_is_not_valid_in_one_read_with_a_close_frame_ends_the_connection(wire: Wire) -> None:
     assert wire.ask(handshake()).status == 101
     wire.send(masked(1, b"\xff") + masked(8, b"\x03\xe8"))

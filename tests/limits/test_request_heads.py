@@ -119,8 +119,21 @@ def test_a_request_line_without_a_version_is_a_505(wire: Wire) -> None:
     assert_refused(wire, wire.ask(b"GET /healthz\r\n\r\n"), 505, "HTTP_VERSION_NOT_SUPPORTED")
 
 
-def test_the_preface_of_http_2_is_refused(wire: Wire) -> None:
-    assert_refused(wire, wire.ask(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 400)
+@pytest.mark.parametrize("headers", [b"", b"host: localhost\r\n"])
+def test_the_preface_of_http_2_is_a_505_that_names_the_versions_to_send(wire: Wire, headers: bytes) -> None:
+    answer = wire.ask(b"PRI * HTTP/2.0\r\n" + headers + b"\r\nSM\r\n\r\n")
+    assert_refused(wire, answer, 505, "HTTP_VERSION_NOT_SUPPORTED")
+    assert answer.problem["detail"] == "HTTP/2.0 is not supported: send HTTP/1.1 or HTTP/1.0"
+
+
+def test_the_preface_of_http_2_after_a_request_is_a_505(wire: Wire) -> None:
+    assert wire.ask(head(b"GET", path="/healthz", body=b"")).status == 200
+    answer = wire.ask(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    assert_refused(wire, answer, 505, "HTTP_VERSION_NOT_SUPPORTED")
+
+
+def test_the_method_of_the_preface_with_another_version_is_a_400(wire: Wire) -> None:
+    assert_refused(wire, wire.ask(b"PRI * HTTP/1.1\r\nhost: localhost\r\n\r\n"), 400)
 
 
 @pytest.mark.parametrize("path", ["localhost:80", "/healthz", "http://localhost/"])

@@ -209,6 +209,33 @@ def test_a_batch_fills_blocks_as_its_entries_one_by_one_would(
     assert blocks_of(together) == blocks_of(one_by_one)
 
 
+forms = st.sampled_from([b'{"name":"%b"}', b'{"%b":"value"}'])
+lengths_of_values = st.lists(st.integers(0, 40) | st.integers(0, 5000), min_size=1, max_size=150)
+block_limits = st.builds(NodeLimits, st.sampled_from([0, 1, 7, 100]), st.sampled_from([0, 60, 300, 4096]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(lengths_of_values, min_size=1, max_size=3), block_limits, block_limits, forms)
+def test_batches_of_any_lengths_fill_blocks_as_their_entries_one_by_one_would(
+    batches: list[list[int]], before: NodeLimits, limits: NodeLimits, form: bytes
+) -> None:
+    together, one_by_one = EntryLog(BlockCache()), EntryLog(BlockCache())
+    last = 0
+    for number, sizes in enumerate(batches):
+        # The limits may have been changed since the last append.
+        now = limits if number else before
+        ids = range(last + 1, last + 1 + len(sizes))
+        last = ids[-1]
+        fragments = [form % (b"x" * size) for size in sizes]
+        together.append(ids if number % 2 else tuple(ids), fragments, now)
+        for value, fragment in zip(ids, fragments, strict=True):
+            one_by_one.append((value,), (fragment,), now)
+        check_log(together)
+    assert together.range() == one_by_one.range()
+    assert blocks_of(together) == blocks_of(one_by_one)
+    assert together.ended_bytes == one_by_one.ended_bytes
+
+
 def blocks_of(log: EntryLog) -> list[tuple[int, int, int]]:
     return [(block.first_id, block.count, block.size_bytes) for block in log.blocks]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, Final
 
 import pytest
@@ -16,11 +17,11 @@ from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending import packing as packing_module
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.strip import OWNERS_MAX, Share, Strip
+from tailrace.core.pending.strip import DELIVERIES_MAX, OWNERS_MAX, Share, Strip
 from tailrace.core.replies import ScheduleReply
 from tailrace.core.storage.state import decode_group, encode_group
 from tests.support.engine_calls import FRAGMENT
-from tests.unit.test_replay import KEYS, Program, picture
+from tests.unit.test_replay import GROUPS, KEYS, Program, picture
 
 STEPS: Final = 250
 UNPACKED: Final = 10**9
@@ -63,6 +64,26 @@ class SmallReads(Program):
         return self.random.choices(makers, (60, 10, 10, 2, 1, 20))[0]()
 
 
+class SmallClaims(SmallReads):
+    """A program that also claims one or two entries at a time, in the order of their ids."""
+
+    def __init__(self, seed: int, engine: Engine) -> None:
+        super().__init__(seed, engine)
+        self.claimed = 0
+
+    def claim_following(self) -> c.Command:
+        stream = self.engine.keyspace.streams.get(KEYS[0])
+        group = None if stream is None else stream.groups.get(GROUPS[0])
+        ids = [] if group is None else list(islice(group.pending.ids(self.claimed + 1), 2))
+        self.claimed = ids[-1] if ids and self.random.random() < 0.98 else 0
+        just_id = self.random.random() < 0.1
+        claimed = tuple(ids[: self.random.choice([1, 2])]) or (1,)
+        return c.Claim(KEYS[0], GROUPS[0], self.consumer(), c.ClaimOptions(0, claimed, just_id=just_id))
+
+    def next(self) -> c.Command:
+        return self.claim_following() if self.random.random() < 0.5 else super().next()
+
+
 def outcome_of(engine: Engine, command: c.Command, now_ms: int) -> Any:
     try:
         reply = engine.execute(command, now_ms).reply
@@ -86,17 +107,18 @@ def packing(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
 
 
 @pytest.mark.parametrize("first_seed", range(0, 60, 12))
+@pytest.mark.parametrize("program", [SmallReads, SmallClaims])
 def test_commands_have_the_same_results_as_without_strips(
-    first_seed: int, packing: Callable[[int, int], None]
+    program: type[SmallReads], first_seed: int, packing: Callable[[int, int], None]
 ) -> None:
-    assert sum(strips_in_program(seed, packing) for seed in range(first_seed, first_seed + 12))
+    assert sum(strips_in_program(program, seed, packing) for seed in range(first_seed, first_seed + 12))
 
 
-def strips_in_program(seed: int, packing: Callable[[int, int], None]) -> int:
+def strips_in_program(kind: type[SmallReads], seed: int, packing: Callable[[int, int], None]) -> int:
     """Compare a program with and without strips. Return how many strips there were, after all steps."""
     packing(UNPACKED, UNPACKED)
     plain = Engine()
-    program = SmallReads(seed, plain)
+    program = kind(seed, plain)
     steps: list[tuple[c.Command, int, Any]] = []
     now_ms = 1000
     for _ in range(STEPS):
@@ -158,6 +180,84 @@ def test_entries_that_are_delivered_alone_become_one_unit(packing: Callable[[int
     assert strip.live == 40
     assert list(pending_of(engine).order.units()) == [strip]
     assert not pending_of(engine).scattered
+
+
+def claim_alone(engine: Engine, numbers: range) -> None:
+    for number in numbers:
+        claim(engine, number, 900)
+
+
+def shapes_of(engine: Engine) -> list[tuple[list[int], list[int]]]:
+    """The numbers of the entries of each strip, and how often each of them was delivered."""
+    ids_of_strips = [(strip, list(strip.live_ids())) for strip in strips_of(engine.keyspace)]
+    return [([value >> 64 for value in ids], strip.counts_of(ids)) for strip, ids in ids_of_strips]
+
+
+def test_entries_that_are_claimed_alone_become_one_unit_again(packing: Callable[[int, int], None]) -> None:
+    engine = packed_engine(packing, 10)
+    claim_alone(engine, range(1, 11))
+    assert shapes_of(engine) == [([*range(1, 11)], [2] * 10)]
+    assert not pending_of(engine).scattered
+    rows: Any = engine.execute(c.PendingRange(b"s", b"g"), 1_000).reply
+    assert {(row.delivered_at_ms, row.deliveries) for row in rows} == {(900, 2)}
+
+
+@pytest.mark.parametrize("first", [1, 4])
+def test_claims_take_a_part_of_a_strip_out_of_it(packing: Callable[[int, int], None], first: int) -> None:
+    engine = packed_engine(packing, 10)
+    packing(4, 2)
+    claim_alone(engine, range(first, first + 4))
+    before, after = [*range(1, first)], [*range(first + 4, 11)]
+    claimed = [*range(first, first + 4)]
+    shapes = [(before, [1] * len(before)), (claimed, [2] * 4), (after, [1] * len(after))]
+    assert shapes_of(engine) == [shape for shape in shapes if shape[0]]
+    assert order_of(engine) == [*before, *after, *claimed]
+    claim_alone(engine, range(10, 11))
+    engine.execute(c.Acknowledge(b"s", b"g", tuple(value << 64 for value in range(1, 11))), 1_000)
+    check(engine.keyspace)
+
+
+def test_claims_take_a_part_of_what_was_delivered_together(packing: Callable[[int, int], None]) -> None:
+    packing(4, 2)
+    engine = Engine()
+    engine.execute(c.CreateGroup(b"s", b"g", 0, create_stream=True), 1)
+    engine.execute(c.Append(b"s", [FRAGMENT] * 20, [n << 64 for n in range(1, 21)]), 1)
+    source = c.ReadFrom(b"s", c.Special.NEW)
+    engine.execute(c.ReadGroup(b"g", b"c0", (source,), c.ReadLimits(count=20)), 1)
+    claim_alone(engine, range(1, 5))
+    claim_alone(engine, range(11, 15))
+    assert [run.live for run in pending_of(engine).runs.values()] == [4, 6, 4, 6]
+    assert not pending_of(engine).scattered
+
+
+def test_claims_of_every_other_entry_stay_alone(packing: Callable[[int, int], None]) -> None:
+    engine = packed_engine(packing, 10)
+    packing(4, 2)
+    claim_alone(engine, range(2, 11, 2))
+    assert len(pending_of(engine).scattered) == 5
+    assert shapes_of(engine) == [([1, 3, 5, 7, 9], [1] * 5)]
+
+
+def test_a_strip_has_entries_of_several_delivery_counts(packing: Callable[[int, int], None]) -> None:
+    engine = packed_engine(packing, 8)
+    packing(UNPACKED, 2)
+    claim_alone(engine, range(3, 5))
+    packing(8, 2)
+    claim_alone(engine, range(1, 7))
+    assert shapes_of(engine) == [([1, 2, 3, 4, 5, 6], [2, 2, 3, 3, 2, 2]), ([7, 8], [1, 1])]
+    assert strips_of(engine.keyspace)[0].deliveries_of(4 << 64) == 3
+
+
+def test_an_entry_that_was_delivered_more_often_than_a_byte_counts_stays_alone(
+    packing: Callable[[int, int], None],
+) -> None:
+    engine = packed_engine(packing, 6)
+    for number in range(1, 7):
+        options = c.ClaimOptions(0, (number << 64,), retry_count=DELIVERIES_MAX + (number == 3))
+        engine.execute(c.Claim(b"s", b"g", b"z", options), 1_000)
+    check(engine.keyspace)
+    assert shapes_of(engine) == [([1, 2], [255, 255]), ([4, 5, 6], [255, 255, 255])]
+    assert list(pending_of(engine).scattered) == [3 << 64]
 
 
 def test_a_claim_with_an_earlier_time_divides_a_strip(packing: Callable[[int, int], None]) -> None:
