@@ -23,8 +23,10 @@ ENTRY_COST_BYTES: Final = 110
 PACKED_COST_BYTES: Final = 400
 """The memory of a packed block in addition to its bytes: three objects, and a place in the cache."""
 
-_SOON_SHARE: Final = 4
-"""With a larger share, lookups at random would decode blocks that do not fit."""
+_SOON_BYTES: Final = 64 * 1024
+"""A use is soon after the last one if the cache has so many bytes for each lookup between them: four times
+what a decoded block of 100 small entries takes. With less, lookups at random would decode blocks that do not
+fit."""
 
 CACHE_BYTES_DEFAULT: Final = 64 * 1024 * 1024
 """The size of the partition for lookups, unless the server sets another one."""
@@ -53,7 +55,7 @@ class _Partition:
     def put(self, block: Block, entries: Decoded | Packed) -> None:
         self.forget(block)
         is_packed = isinstance(entries, Packed)
-        cost = entries.size_bytes + (PACKED_COST_BYTES if is_packed else decoded_cost(block))
+        cost = entries.size_bytes + (PACKED_COST_BYTES if is_packed else ENTRY_COST_BYTES * block.count)
         self.blocks[block] = (entries, cost)
         self.used_bytes += cost
         while self.used_bytes > self.max_bytes:
@@ -74,6 +76,8 @@ class BlockCache:
         self.lookups = 0
         # Those of the reads that decompressed a block.
         self.misses = 0
+        # Within how many lookups a use of a packed block counts as soon after the last one.
+        self._soon_lookups = max_bytes // _SOON_BYTES
         # Blocks in which single entries are looked up.
         self._kept = _Partition(max_bytes)
         # Blocks that were only scanned.
@@ -116,14 +120,9 @@ class BlockCache:
         elif isinstance(entries, Decoded):
             entries.index()
             return entries
-        elif entries.note_use(self.lookups, self._soon_lookups(block, entries)):
+        elif entries.note_use(self.lookups, self._soon_lookups):
             return self._keep_decoded(block, entries)
         return entries
-
-    def _soon_lookups(self, block: Block, entries: Packed) -> int:
-        """Return within how many lookups a use counts as soon after the last one: a quarter of the blocks
-        like this one that the cache could keep decoded."""
-        return self._kept.max_bytes // (decoded_cost(block) + entries.size_bytes) // _SOON_SHARE
 
     def _keep_decoded(self, block: Block, packed: Packed | None) -> Decoded:
         decoded = self._scanned.get(block)
@@ -154,8 +153,3 @@ class BlockCache:
         """Drop `block`, which left its log or was compressed again. O(1)."""
         self._kept.forget(block)
         self._scanned.forget(block)
-
-
-def decoded_cost(block: Block) -> int:
-    """Return the memory of the decoded entries of `block` in addition to their bytes. O(1)."""
-    return ENTRY_COST_BYTES * block.count

@@ -9,7 +9,7 @@ from itertools import accumulate
 import pytest
 
 from tailrace.core.log.block import Block
-from tailrace.core.log.block_cache import CACHE_BYTES_DEFAULT, PACKED_COST_BYTES, BlockCache, decoded_cost
+from tailrace.core.log.block_cache import CACHE_BYTES_DEFAULT, ENTRY_COST_BYTES, PACKED_COST_BYTES, BlockCache
 from tailrace.core.log.decoded import Decoded, Packed
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.log.node_size import NodeLimits
@@ -76,7 +76,7 @@ def test_scattered_entries_end_after_the_one_that_exceeds_the_bytes_allowed() ->
 
 def test_one_entry_of_each_of_many_blocks_is_found_without_decompressing_them_again() -> None:
     blocks = 400
-    # All blocks fit packed, and a third of them decoded.
+    # All blocks fit packed, and half of them decoded.
     log = log_of(consecutive(blocks + 1), (PACKED_COST_BYTES + 200) * blocks)
     chance = random.Random(SEED)
     for _ in range(10):
@@ -92,12 +92,11 @@ def test_the_second_use_soon_after_the_last_one_decodes_a_block() -> None:
     seen = [type(log.cache.few(block)) for _ in range(4)]
     assert seen == [Packed, Packed, Decoded, Decoded]
     assert log.cache.misses == 1
-    assert log.cache.used_bytes > decoded_cost(block)
+    assert log.cache.used_bytes > ENTRY_COST_BYTES * PER_BLOCK
 
 
 def test_a_use_long_after_the_last_one_leaves_a_block_packed() -> None:
-    cost = decoded_cost(log_of(consecutive(3)).blocks[0]) + 200
-    log = log_of(consecutive(3), 8 * cost)  # A use counts as soon within two lookups.
+    log = log_of(consecutive(3), 2 * 64 * 1024)  # A use counts as soon within two lookups.
     first, second = log.blocks[:2]
     for _ in range(6):
         assert isinstance(log.cache.few(first), Packed)
