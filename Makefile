@@ -137,7 +137,7 @@ bench-largest: $(BENCH) ## Send the largest request of each operation beside an 
 	@$(BIN)/python -m bench.largest_requests $(BENCH_ARGS)
 
 # Peers and load generator of the benches.
-BENCH_PEERS := redis-server webdis wrk
+BENCH_PEERS := redis-server $(REDIS_8) webdis wrk
 
 .PHONY: bench
 bench: $(BENCH) $(BENCH_PEERS) java ## Measure every figure that has a goal, beside its peers: build/bench.md, .json, plots (BENCH_ARGS='--only 1-3')

@@ -38,14 +38,14 @@ def redis(durability: str) -> Iterator[int]:
 
 
 @contextmanager
-def redis_process(durability: str) -> Iterator[tuple[int, int]]:
-    """Yield the port and the process id of such a Redis."""
+def redis_process(durability: str, executable: str | None = None) -> Iterator[tuple[int, int]]:
+    """Yield the port and the process id of such a Redis. `executable`: another one than Debian's."""
     port = _free_port()
     fsync = FSYNC[durability]
     persistence = ["--appendonly", "no"] if fsync is None else ["--appendonly", "yes", "--appendfsync", fsync]
     with tempfile.TemporaryDirectory() as directory:
         options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory]
-        with _running([program("redis-server"), *options, *persistence], port) as process_id:
+        with _running([executable or program("redis-server"), *options, *persistence], port) as process_id:
             yield port, process_id
 
 

@@ -20,7 +20,7 @@ from typing import Final
 
 from tailrace.core.log.decoded import Decoded
 from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, FragmentLengths, NodeLimits, measure
-from tailrace.core.log.payload import content_size, make_payload, read_payload
+from tailrace.core.log.payload import content_size, make_payload
 from tailrace.core.log.stored_block import Source, StoredBlock
 from tailrace.core.stream_id import StreamId
 
@@ -206,7 +206,7 @@ class Block(StoredBlock):
         """Return the entries by position. O(bytes) if sealed; the block's own lists if open."""
         if self._ids is not None:
             return Decoded(self._ids, self.open_fragments)
-        return read_payload(self.payload(), self.first_id)
+        return self.unpack().decoded()
 
     def least_bytes(self) -> int:
         """Return a lower bound of the bytes in a reply, for a block with one position.

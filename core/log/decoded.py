@@ -1,19 +1,25 @@
-"""A block's entries in memory, by position, with a search for the position of an id.
+r"""A block's entries in memory, by position, with a search for the position of an id.
 
-A decompressed block and an open block each have one. It never changes a block.
+    Packed    ids | f0 \n f1 \n f2 ...          as decompressed: small, and a lookup divides a part of it
+    Decoded   [i0 i1 i2 ...]  [f0 f1 f2 ...]    Python objects: five times as large, and a lookup is free
+
+A decompressed block has one of both, an open block a `Decoded`. This module never changes a block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from tailrace.core.log.id_sequence import position_of
+from tailrace.core.log.id_sequence import IdSequence, position_of
 from tailrace.core.stream_id import StreamId
 
 PositionOf: TypeAlias = Callable[[StreamId], int | None]
 """Returns the position of an id in a block, None if the id is not there. Holes have positions, too."""
+
+Fragments: TypeAlias = "Sequence[bytes] | Mapping[int, bytes] | Packed | ById"
+"""Fragments by position or by id. Raises LookupError where there is none."""
 
 
 class Decoded:
@@ -35,6 +41,70 @@ class Decoded:
         """Make a table of positions, if the search is not O(1) yet. Costs as much as ten searches."""
         if isinstance(self.position_of, partial):
             self.position_of = {value: position for position, value in enumerate(self.ids)}.get
+
+
+class Packed:
+    """The decompressed entries of one sealed block, as one text that is divided when an entry is read."""
+
+    __slots__ = ("_body", "_was_soon", "ids", "size_bytes", "used_at")
+
+    def __init__(self, ids: IdSequence, body: bytes, size_bytes: int) -> None:
+        # The ids, rising, those of holes included.
+        self.ids = ids
+        # The fragments with a newline between two of them; they contain none.
+        self._body = body
+        # Bytes of ids and fragments.
+        self.size_bytes = size_bytes
+        # The number of the lookup that used the entries last, as the cache counts them.
+        self.used_at = 0
+        # Whether that use came soon after the one before.
+        self._was_soon = False
+
+    def __getitem__(self, position: int) -> bytes:
+        """Return the fragment at `position`. O(bytes) in C, for at most half of the body. Raises
+        IndexError."""
+        after = len(self.ids) - position
+        if after <= 0:
+            raise IndexError(position)
+        if position < after:
+            return self._body.split(b"\n", position + 1)[position]
+        return self._body.rsplit(b"\n", after)[1]
+
+    def position_of(self, value: StreamId) -> int | None:
+        """Return the position of an id, None if it is not there. O(log n)."""
+        return _search(self.ids, value)
+
+    def note_use(self, at: int, soon: int) -> bool:
+        """Note that lookup number `at` uses the entries. Return whether both this use and the last one came
+        within `soon` lookups after the one before. O(1)."""
+        was_soon, self._was_soon = self._was_soon, at - self.used_at <= soon
+        self.used_at = at
+        return was_soon and self._was_soon
+
+    def decoded(self) -> Decoded:
+        """Return the same entries as Python objects. O(bytes)."""
+        ids = self.ids if isinstance(self.ids, range) else list(self.ids)
+        # Splitting would copy a large entry once more.
+        fragments = [self._body] if len(ids) == 1 else self._body.split(b"\n")
+        return Decoded(ids, fragments, self.size_bytes)
+
+
+class ById:
+    """The fragments of the live entries of a block by id."""
+
+    __slots__ = ("_fragments", "_holes", "_position_of")
+
+    def __init__(self, position_of: PositionOf, fragments: Sequence[bytes] | Packed, holes: int) -> None:
+        self._position_of = position_of
+        self._fragments = fragments
+        self._holes = holes
+
+    def __getitem__(self, value: StreamId) -> bytes:
+        """Return the fragment of an id. Costs as much as the search. Raises KeyError."""
+        position = self._position_of(value)
+        if position is None or self._holes >> position & 1:
+            raise KeyError(value)
+        return self._fragments[position]
 
 
 def _of_range(ids: range) -> PositionOf:

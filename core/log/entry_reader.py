@@ -12,16 +12,16 @@ from typing import Final, TypeAlias
 
 from tailrace.core.log.block import Block
 from tailrace.core.log.block_index import NO_BOUND, BlockIndex
-from tailrace.core.log.decoded import PositionOf
+from tailrace.core.log.decoded import ById, Fragments, Packed
 from tailrace.core.log.holes import live_positions
 from tailrace.core.log.id_sequence import are_same, count_below
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
-_OpenedBlock: TypeAlias = tuple[PositionOf, Sequence[StreamId], Sequence[bytes], int]
-"""A block that `get_many` reads: its search, its ids and fragments by position, its holes."""
+_Opened: TypeAlias = tuple[StreamId, Fragments]
+"""A block that `get_many` reads: the id at position 0 of the fragments, or 0 if they are by id."""
 
-_BEFORE_ALL: Final[_OpenedBlock] = (lambda _: None, (), (), 0)
-"""An empty block, for ids below the first block."""
+_SINGLES: Final = 32
+"""After an entry that the next one does not follow, so many are read one by one before the next look."""
 
 _SEARCHES_PER_TABLE: Final = 10
 """A table of a block's positions costs about as much as this many searches."""
@@ -40,7 +40,8 @@ class EntryReader(BlockIndex):
         if found is None:
             return None
         block, position = found
-        return self.cache.get(block).fragments[position]
+        entries = self.cache.few(block)
+        return entries[position] if isinstance(entries, Packed) else entries.fragments[position]
 
     def get_many(self, ids: Sequence[StreamId], max_bytes: int | None = None) -> list[bytes | None]:
         """Return the stored forms of `ids` in their order, None for ids without an entry. O(m log b), and
@@ -49,38 +50,64 @@ class EntryReader(BlockIndex):
         `max_bytes`: the result ends with the fragment that exceeds this sum, and is then shorter than `ids`.
         """
         left = NO_BOUND if max_bytes is None else max_bytes
-        firsts = self._first_ids
-        opened: dict[int, _OpenedBlock] = {-1: _BEFORE_ALL}
+        opened: dict[int, _Opened] = {0: (0, {})}
         found: list[bytes | None] = []
-        start = 0
-        while start < len(ids):
-            index = bisect_right(firsts, ids[start]) - 1
-            if index not in opened:
-                block = self._blocks[index]
-                decoded = self.cache.get(block)
-                opened[index] = (decoded.position_of, decoded.ids, decoded.fragments, block.holes)
-            position_of, block_ids, fragments, holes = opened[index]
-            position = position_of(ids[start])
-            if position is None or (holes and holes >> position & 1):
-                found.append(None)
-                start += 1
-                continue
-            follows = start + 1 < len(ids) and position + 1 < len(block_ids) and not holes
-            if not follows or ids[start + 1] != block_ids[position + 1]:
-                length = 1
-                fragment = fragments[position]
-                found.append(fragment)
-                left -= len(fragment)
+        while len(found) < len(ids) and left >= 0:
+            start = len(found)
+            stretch = self._stretch(ids, start)
+            if stretch is None:
+                left = self._read_singly(ids[start : start + _SINGLES], opened, found, left)
             else:
-                length = _length_in_common(ids, start, block_ids, position)
-                some = fragments[position : position + length]
-                left -= sum(map(len, some))
-                found += some
-            start += length
-            if left < 0:
-                _cut_after(found, left)
-                break
+                left -= sum(map(len, stretch))
+                found += stretch
+        if left < 0:
+            _cut_after(found, left)
         return found
+
+    def _stretch(self, ids: Sequence[StreamId], start: int) -> Sequence[bytes] | None:
+        """Return the fragments of the ids from `start` on that follow each other in one block without holes,
+        at least two; None if the first two do not. O(log b) if they do not, else O(result) in C."""
+        value, following = ids[start], ids[start + 1] if start + 1 < len(ids) else 0
+        index = bisect_right(self._first_ids, value) - 1
+        if following <= value or index < 0:
+            return None
+        block = self._blocks[index]
+        if following > block.last_id or block.holes or (block.is_run and following != value + 1):
+            return None
+        decoded = self.cache.get(block)
+        position = decoded.position_of(value)
+        if position is None or decoded.ids[position + 1] != following:
+            return None
+        return decoded.fragments[position : position + _length_in_common(ids, start, decoded.ids, position)]
+
+    def _read_singly(
+        self, ids: Sequence[StreamId], opened: dict[int, _Opened], found: list[bytes | None], left: int
+    ) -> int:
+        """Add the fragment of each of `ids` to `found`, up to the one with which the `left` bytes fall below
+        0, and return the bytes that are left. `opened`: by the number of blocks that begin up to them."""
+        firsts = self._first_ids
+        for value in ids:
+            number = bisect_right(firsts, value)
+            if number not in opened:
+                opened[number] = self._open(self._blocks[number - 1])
+            base, fragments = opened[number]
+            try:
+                fragment = fragments[value - base]
+            except LookupError:
+                found.append(None)
+                continue
+            found.append(fragment)
+            left -= len(fragment)
+            if left < 0:
+                break
+        return left
+
+    def _open(self, block: Block) -> _Opened:
+        entries = self.cache.few(block)
+        fragments = entries if isinstance(entries, Packed) else entries.fragments
+        if block.is_run and not block.holes:
+            return block.first_id, fragments
+        return 0, ById(entries.position_of, fragments, block.holes)
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None

@@ -14,7 +14,7 @@ from typing import Final
 
 import zstandard
 
-from tailrace.core.log.decoded import Decoded
+from tailrace.core.log.decoded import Packed
 from tailrace.core.log.id_sequence import ID_BYTES, PackedIds, pack_ids
 from tailrace.core.stream_id import StreamId
 
@@ -43,17 +43,15 @@ def make_payload(ids: Sequence[StreamId], fragments: Sequence[bytes]) -> tuple[b
     return bytes(memoryview(_compress(packed))), len(packed)
 
 
-def read_payload(payload: bytes, first_id: StreamId) -> Decoded:
+def read_payload(payload: bytes, first_id: StreamId) -> Packed:
     """Return the entries of a payload of a block that begins with `first_id`. O(bytes)."""
     raw = _decompress(payload)
     count, kind = _HEADER.unpack_from(raw)
     start = _HEADER.size
     if kind == _RUN:
-        # A block of one large entry: slicing copies the entry once, splitting would copy it twice.
-        fragments = [raw[start:]] if count == 1 else raw[start:].split(b"\n")
-        return Decoded(range(first_id, first_id + count), fragments, len(raw))
+        return Packed(range(first_id, first_id + count), raw[start:], len(raw))
     end = start + ID_BYTES * count
-    return Decoded(list(PackedIds.from_bytes(raw[start:end])), raw[end:].split(b"\n"), len(raw))
+    return Packed(PackedIds.from_bytes(raw[start:end]), raw[end:], len(raw))
 
 
 def content_size(payload: bytes) -> int:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from tailrace.core.log.decoded import Packed
+from tailrace.core.log.payload import read_payload
 from tailrace.core.stream_id import StreamId
 
 
@@ -73,6 +75,10 @@ class StoredBlock:
         if self._payload or self._source is None:
             return self._payload
         return self._source(self)
+
+    def unpack(self) -> Packed:
+        """Return the entries of a sealed block, decompressed and not divided. O(bytes)."""
+        return read_payload(self.payload(), self.first_id)
 
     def release(self, source: Source, filed_under: tuple[int, ...] = ()) -> None:
         """Drop the payload, which storage holds, from memory, and read it from `source` from now on. O(1)."""

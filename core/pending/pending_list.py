@@ -89,6 +89,9 @@ class PendingEntriesList(Packing):
             self._assign(ids, consumer, at_ms, deliveries)
             self._pack_after(len(ids))
             return
+        if all(map(self.scattered.__contains__, ids)):
+            self._assign_scattered(ids, consumer, at_ms, deliveries)
+            return
         done = start = 0
         while len(ids) - start >= RUN_OR_BUNCH_LENGTH_MIN:
             found = self._find_stretch(ids, start) if may_begin_stretch(ids, start) else None
@@ -137,6 +140,12 @@ class PendingEntriesList(Packing):
                 self._assign_one(value, consumer, at_ms, count)
             return
         self._remove_from_runs(value for value in ids if value not in self.scattered)
+        self._assign_scattered(ids, consumer, at_ms, deliveries)
+
+    def _assign_scattered(
+        self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
+    ) -> None:
+        """As `_assign`, for four or more ids that are in no run."""
         for start in range(0, len(ids), BUNCH_LENGTH_MAX):
             some = ids[start : start + BUNCH_LENGTH_MAX]
             counts = deliveries[start : start + BUNCH_LENGTH_MAX]
