@@ -86,6 +86,8 @@ export interface PendingEntry {
   readonly consumer: string | null;
   readonly idleMs: number | null;
   readonly deliveries: number;
+  /** No consumer can claim the entry before this time, after a nack with a delay; undefined otherwise. */
+  readonly claimableAtMs: number | undefined;
 }
 
 /** A consumer group by its name. Creating this object sends no request. */
@@ -295,5 +297,11 @@ export class Group {
 }
 
 function pendingFromWire(item: api.PendingItem): PendingEntry {
-  return { id: item.id, consumer: item.consumer, idleMs: item.idle_ms, deliveries: item.deliveries };
+  return {
+    id: item.id,
+    consumer: item.consumer,
+    idleMs: item.idle_ms,
+    deliveries: item.deliveries,
+    claimableAtMs: item.claimable_at_ms,
+  };
 }

@@ -216,6 +216,20 @@ test("a group's entries are read, acknowledged, given back, claimed and listed",
   assert.equal((await failure<TailraceError>(group.read({ consumer: "alice" }))).code, "NOGROUP");
 });
 
+test("a pending entry that a nack delays says until when", async () => {
+  const group = tailrace.stream(fresh("later")).group("g");
+  await group.create({ createStream: true });
+  const stream = tailrace.stream(group.key);
+  await stream.appendMany([{ n: "1" }, { n: "2" }]);
+  const [first] = await group.read({ consumer: "alice" });
+  assert.ok(first);
+  const before = Date.now();
+  await group.nack([first.id], { delayMs: 3_600_000 });
+  const [delayed, other] = await all(group.pending());
+  assert.ok((delayed?.claimableAtMs ?? 0) > before);
+  assert.equal(other?.claimableAtMs, undefined);
+});
+
 test("all pending entries are listed, however many pages they are", async () => {
   const stream = tailrace.stream(fresh("pending"));
   const group = stream.group("workers");
