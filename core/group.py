@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from sortedcontainers import SortedDict
 
+from tailrace.core.filters import Filter
 from tailrace.core.group_settings import GroupSettings
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.pending.consumer import Consumer
@@ -22,6 +23,7 @@ class Group:
     """One group. Only `core.apply` and `core.storage` change it."""
 
     __slots__ = (
+        "compiled_filter",
         "consumers",
         "dead_letter_count",
         "entries_read",
@@ -44,6 +46,9 @@ class Group:
         self.pending = PendingEntriesList()
         # The settings; None if no setting is set.
         self.settings: GroupSettings | None = None
+        # The filter in the settings, compiled by the first read that needs it; it may be that of earlier
+        # settings. Not a part of the state: a copy compiles it again.
+        self.compiled_filter: Filter | None = None
         # The order by key; None without `order_by`, unless entries are still held after its removal.
         self.order: KeyOrder | None = None
         # How many entries were ever moved to a dead-letter stream.

@@ -6,9 +6,14 @@ It owns the sentences for the parser's messages. It parses nothing itself.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from typing import Final, NamedTuple
 
 _POSITION: Final = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+
+_BYTE_ORDER_MARK: Final = (
+    "the text begins with a UTF-8 byte order mark (the bytes EF BB BF); save and send it without"
+)
 
 _REASONS: Final = (
     ("EOF", "the text ends too early"),
@@ -33,8 +38,10 @@ class JsonMistake(NamedTuple):
     column: int | None = None
 
 
-def json_mistake(message: str) -> JsonMistake:
-    """Return the mistake that the parser's error message describes."""
+def json_mistake(message: str, text: bytes) -> JsonMistake:
+    """Return the mistake in `text` that the parser's error message describes."""
+    if text.startswith(BOM_UTF8):
+        return JsonMistake(_BYTE_ORDER_MARK, 1, 1)
     match = _POSITION.fullmatch(message)
     if match is None:
         return JsonMistake(message)

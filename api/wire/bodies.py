@@ -148,7 +148,7 @@ def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRe
         except RequestRefused as refusal:
             return refusal
     elif isinstance(error, msgspec.DecodeError) and not isinstance(error, msgspec.ValidationError):
-        return malformed(JsonMistake(str(error)))
+        return malformed(json_mistake(str(error), raw))
     return mismatch([("", str(error))])
 
 
@@ -161,7 +161,7 @@ def refused(error: ValidationError, annotation: Any) -> RequestRefused:
         )
     found: Sequence[Mapping[str, Any]] = error.errors(include_url=False)
     if found[0]["type"] == "json_invalid":
-        return malformed(json_mistake(found[0]["ctx"]["error"]))
+        return malformed(json_mistake(found[0]["ctx"]["error"], found[0]["input"]))
     return mismatch([(pointer_of(place), text) for place, text in mistakes(found, annotation)])
 
 

@@ -36,10 +36,10 @@ _COMMANDS: Final = {
     "slowlog": ("observing.slowlog:slowlog", "List the slow operations of a server, the newest first."),
     "bench": ("loading.bench:bench", "Put load on a running server, and print rates and percentiles."),
     "ls": ("streams.listings:ls", "List the streams, in the order of their keys."),
-    "info": ("streams.listings:info", "Show one stream: entries, ids, groups, blocks."),
+    "info": ("streams.listings:info", "Show one stream: entries, ids, groups, retention, scheduled entries."),
     "groups": (
         "streams.groups:groups",
-        "List the consumer groups of a stream, with their pending entries and lag.",
+        "List the groups of a stream, or show one with its settings.",
     ),
     "consumers": ("streams.groups:consumers", "List the consumers of a group, with their pending entries."),
     "pending": (
@@ -55,6 +55,10 @@ _COMMANDS: Final = {
     "claim": (
         "streams.pending_changes:claim",
         "Make a consumer the owner of pending entries, and print the ids that it got.",
+    ),
+    "extend": (
+        "streams.pending_changes:extend",
+        "Extend the leases of entries that a consumer works on: their idle time begins again.",
     ),
     "configure": (
         "streams.group_settings:configure",

@@ -40,7 +40,7 @@ class Upkeep:
         is_ready: Callable[[], bool],
         clocks: tuple[Clock, Clock],
     ) -> None:
-        self._run = run
+        self._run_quietly = run
         self._readers = readers
         self._keyspace = keyspace
         self._is_ready = is_ready
@@ -83,6 +83,12 @@ class Upkeep:
         """Expire the keys of some streams. Return whether keys of other streams may have expired, too."""
         return self._run(ExpireIdempotencyKeys()).reply == EXPIRING_STREAMS_PER_STEP
 
+    def _run(self, command: Command) -> Outcome:
+        """Run a command, and let the waiting reads continue for which it made entries available."""
+        outcome = self._run_quietly(command)
+        self._readers.wake(outcome.wake_ups)
+        return outcome
+
     def _sweep_retention(self, start_serial: int) -> int:
         """Carry out one step of the retention sweep. Return where to continue, 0 at the end."""
         if not self._is_ready():
@@ -93,12 +99,9 @@ class Upkeep:
 
     def _do_due(self) -> bool:
         """Carry out one step of what is due. Return whether more is due now."""
-        outcome = self._run(DoDue())
-        self._readers.wake(outcome.wake_ups)
-        return outcome.reply == 1
+        return self._run(DoDue()).reply == 1
 
     def _expire_consumers(self, command: ExpireConsumers) -> ExpiryReply:
-        outcome = self._run(command)
-        self._readers.wake(outcome.wake_ups)
-        assert isinstance(outcome.reply, ExpiryReply)
-        return outcome.reply
+        reply = self._run(command).reply
+        assert isinstance(reply, ExpiryReply)
+        return reply

@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from tailrace.app.background import in_background
 from tailrace.app.clock import Clock, system_clock_ms
 from tailrace.app.tokens.file import write_privately
 
@@ -67,11 +68,10 @@ async def recording_usage(
             await asyncio.sleep(period_s)
             await asyncio.to_thread(record)
 
-    recording = asyncio.create_task(keep_recording())
     try:
-        yield
+        async with in_background(keep_recording()):
+            yield
     finally:
-        recording.cancel()
         record()
 
 

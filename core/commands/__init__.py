@@ -64,6 +64,7 @@ from tailrace.core.commands.pending import (
 from tailrace.core.commands.producers import FindAppend, InfoProducer, TakeOverEpoch
 from tailrace.core.commands.reading import (
     Batch,
+    Counted,
     Range,
     Read,
     ReadFrom,
@@ -102,6 +103,7 @@ __all__ = [
     "ConfigureStream",
     "CopyKey",
     "CountKeys",
+    "Counted",
     "CreateConsumer",
     "CreateGroup",
     "CreateStream",

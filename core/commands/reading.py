@@ -89,6 +89,19 @@ class ReadLimits(Struct, frozen=True):
     size is known without converting an entry."""
 
 
+class Counted(Struct, frozen=True):
+    """How many entries of a stream a gathering read of a group with a filter has found so far."""
+
+    filter: str
+    """The filter that the entries match."""
+    position: StreamId
+    """The position of the group."""
+    examined_id: StreamId
+    """The last entry that was examined."""
+    matching: int
+    """How many of the entries after the position match, up to the last examined one."""
+
+
 class Batch(Struct, frozen=True):
     """How a waiting read gathers entries instead of returning the first one. Redis has no such option."""
 
@@ -99,6 +112,9 @@ class Batch(Struct, frozen=True):
     until_ms: int | None = None
     """The Unix time at which lingering ends. The engine sets it on the command that it returns for a later
     retry, once an entry is available."""
+    counted: tuple[Counted | None, ...] = ()
+    """For each stream of a read of a group, what was counted there. The engine sets it in the same way, so
+    that no entry is examined at each retry."""
 
 
 class Read(Command, frozen=True):

@@ -10,18 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tailrace.core.commands import Counted
 from tailrace.core.execution import Execution
 from tailrace.core.filters import Filter, compile_filter
-from tailrace.core.group_settings import GroupSettings
+from tailrace.core.group import Group
 from tailrace.core.limits import FILTER_STEP_BYTES
 from tailrace.core.replies import NO_ENTRIES, Entries
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
 
 
-def filter_of(settings: GroupSettings) -> Filter | None:
-    """Return the filter in the settings of a group, None without one. O(1)."""
-    return None if settings.filter is None else compile_filter(settings.filter)
+def filter_of(group: Group) -> Filter | None:
+    """Return the filter in the settings of a group, None without one. O(1) but for the first time."""
+    text = None if group.settings is None else group.settings.filter
+    if text is None:
+        return None
+    if group.compiled_filter is None or group.compiled_filter.text != text:
+        group.compiled_filter = compile_filter(text)
+    return group.compiled_filter
 
 
 class FilterScan:
@@ -58,6 +64,25 @@ class FilterScan:
         self._execution.filter_entries_left -= len(ids)
         self._left_bytes -= sum(map(len, fragments))
         return Entries(ids, fragments)
+
+
+def count_matching(
+    scan: FilterScan, stream: Stream, group: Group, wanted: Filter, before: Counted | None, most: int
+) -> Counted:
+    """Count up to `most` entries after the position of the group that match, beginning with what was counted
+    `before`. A deleted entry stays counted. If the command may examine no more, `scan.is_behind` is set.
+    O(log n + bytes examined)."""
+    position = group.last_delivered_id
+    if before is None or (before.filter, before.position) != (wanted.text, position):
+        before = Counted(wanted.text, position, position, 0)
+    examined_id, matching = before.examined_id, before.matching
+    while matching < most and stream.log.last_id > examined_id:
+        some = scan.take(stream, examined_id, wanted.step_entries)
+        if not some.ids:
+            break
+        matching += len(wanted.select(some))
+        examined_id = some.ids[-1]
+    return Counted(wanted.text, position, examined_id, matching)
 
 
 class Examined:

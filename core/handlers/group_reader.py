@@ -49,9 +49,8 @@ class GroupReader:
         self._room = execution.room()
         self._stream: Stream = execution.keyspace.streams[key]
         self._group: Group = self._stream.groups[command.group]
-        settings = self._group.settings
         # The filter of the group, if it has one, and what the command may still examine.
-        self.wanted = None if settings is None else filter_of(settings)
+        self.wanted = None if self._group.settings is None else filter_of(self._group)
         # The order by key of the group, if it has one.
         self._order = self._group.order
         self.scan: FilterScan | None = None

@@ -7,18 +7,20 @@ Every stream is checked before the first one changes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
-from tailrace.core.commands import ReadFrom, ReadGroup, Special
+from tailrace.core.commands import Counted, ReadFrom, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
+from tailrace.core.group import Group
 from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.dead_letters import MoveRoom
 from tailrace.core.handlers.expiry import expire_before_read
-from tailrace.core.handlers.filtered_delivery import FilterScan
+from tailrace.core.handlers.filtered_delivery import FilterScan, count_matching, filter_of
 from tailrace.core.handlers.group_reader import GroupReader
 from tailrace.core.handlers.groups import missing_for
 from tailrace.core.handlers.idle_entries import claimable_from_ms
@@ -30,6 +32,7 @@ from tailrace.core.idle import idle_since
 from tailrace.core.limits import FILTER_READ_MS_MAX
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead
+from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, StreamId
 
 CLAIM_LOOK_MS: Final = 100
@@ -127,14 +130,16 @@ def _gathered(
         return None
     most, available = command.batch.min_count, 0
     wait = _wait(execution, command, command.claim_min_idle_ms)
-    for source in command.streams:
+    scan, counted = FilterScan(execution), []
+    for source, before in zip(command.streams, _counted_before(command), strict=True):
         stream = execution.keyspace.streams[source.key]
         if _has_claimable(execution, command, source.key):
             return None
-        if available < most:
-            group = stream.groups[command.group]
-            available += group.ready_count
-            available += stream.log.count_after(group.last_delivered_id, max(most - available, 0))
+        group = stream.groups[command.group]
+        available += group.ready_count
+        found, now_counted = _new_count(scan, stream, group, before, max(most - available, 0))
+        available += found
+        counted.append(now_counted)
     batch = lingering(execution, command, available)
     if batch is None:
         return None
@@ -143,9 +148,30 @@ def _gathered(
             group = execution.keyspace.streams[key].groups[command.group]
             touch_consumer(execution, key, group, command.consumer)
     times = [time for time in (wait.claim_at_ms, batch.until_ms) if time is not None]
-    execution.wait = replace(wait, claim_at_ms=min(times, default=None), is_gathering=True)
-    execution.retry = replace(command, until_ms=wait.until_ms, batch=batch)
+    wait = replace(wait, claim_at_ms=min(times, default=None), is_gathering=True)
+    if scan.is_behind:
+        # The count continues by itself.
+        wait = replace(wait, keys=(), claim_at_ms=None, is_behind=True)
+    execution.wait = wait
+    execution.retry = replace(command, until_ms=wait.until_ms, batch=replace(batch, counted=tuple(counted)))
     return ReadReply([_unread(execution, command, source.key, Special.NEW) for source in command.streams])
+
+
+def _counted_before(command: ReadGroup) -> Sequence[Counted | None]:
+    assert command.batch is not None
+    return command.batch.counted or [None] * len(command.streams)
+
+
+def _new_count(
+    scan: FilterScan, stream: Stream, group: Group, before: Counted | None, most: int
+) -> tuple[int, Counted | None]:
+    """Return how many new entries the group has, up to `most`. With a filter these are the ones that match,
+    and the second value has the count for the next attempt."""
+    wanted = filter_of(group)
+    if wanted is None:
+        return stream.log.count_after(group.last_delivered_id, most), None
+    counted = count_matching(scan, stream, group, wanted, before, most)
+    return counted.matching, counted
 
 
 def _has_claimable(execution: Execution, command: ReadGroup, key: bytes) -> bool:

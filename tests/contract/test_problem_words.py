@@ -212,6 +212,12 @@ BODIES = [
     ),
     Mistake("POST", ENTRIES, b'{"fields":{"a":"\xff"}}', 400, "send bytes as base64"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":no}}', 400, "a value is misspelled"),
+    Mistake(
+        "POST", ENTRIES, b'\xef\xbb\xbf{"fields":{"a":"b"}}', 400, "column 1: the text begins with a UTF-8"
+    ),
+    Mistake(
+        "POST", "/v1/command", b'\xef\xbb\xbf["PING"]', 400, "a UTF-8 byte order mark (the bytes EF BB BF)"
+    ),
     Mistake("POST", ENTRIES, b'{"fields":{"a":30.}}', 400, "the body is not valid JSON at line 1, column "),
     Mistake("POST", ENTRIES, {"rider": "x"}, 422, "/rider: unknown member; allowed: `fields`, `pairs`"),
     Mistake("POST", ENTRIES, {**FIELDS, "nomkstrem": True}, 422, "did you mean `nomkstream`?"),
@@ -362,6 +368,22 @@ LINES = [
         b'{"a":"b"}\n{"a":"1",}',
         400,
         "line 2 is not valid JSON at column 10: a comma",
+        NDJSON,
+    ),
+    Mistake(
+        "POST",
+        f"{ENTRIES}:import",
+        b'{"a":"b"}\n\xef\xbb\xbf{"a":"b"}',
+        400,
+        "line 2 is not valid JSON at column 1: the text begins with a UTF-8 byte order mark",
+        NDJSON,
+    ),
+    Mistake(
+        "POST",
+        f"{ENTRIES}:import?shape=entry",
+        b'\xef\xbb\xbf{"fields":{"a":"b"}}',
+        400,
+        "line 1 is not valid JSON at column 1: the text begins with a UTF-8 byte order mark",
         NDJSON,
     ),
     Mistake("POST", f"{ENTRIES}:import", b'{"fields":{"a":"b"}}', 422, "add `?shape=entry`", NDJSON),

@@ -133,7 +133,7 @@ class PolicyModel(LeaseModel):
             for item in group.pel
             if not item.is_delayed and stream.fields(item.id) is not None
         )
-        unread = sum(value > group.last for value, _ in stream.entries)
+        unread = sum(value > group.last and self.matches(fields) for value, fields in stream.entries)
         return not may_claim and unread < min_count
 
     def wait(self, consumer: str) -> None:

@@ -6,16 +6,16 @@ against `protect_unread`.
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from tailrace.core import commands as c
 from tailrace.core.replies import ReadReply
+from tests.model.crashing import settings_of_a_run
 from tests.model.dead_letters import GROUP, SOURCE
 from tests.model.orders import OrderModel
 from tests.model.streams import Id
-from tests.model.test_dead_letters import CONSUMERS, COUNTS, EXAMPLES, IN_CI, MIN_IDLES
+from tests.model.test_dead_letters import CONSUMERS, COUNTS, MIN_IDLES
 from tests.model.test_delayed_policies import DelayedPolicies
 from tests.model.test_policies import KEY, NAME
 
@@ -96,11 +96,4 @@ def _id(value: int) -> Id:
 
 
 TestAllPolicies = AllPolicies.TestCase
-TestAllPolicies.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=50,
-    derandomize=IN_CI,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestAllPolicies.settings = settings_of_a_run(50)

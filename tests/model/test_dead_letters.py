@@ -6,27 +6,20 @@ unread or pending in the group, acknowledged, or a dead letter.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import Counter
-from pathlib import Path
 from typing import Any, Final
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from tailrace.core import commands as c
 from tailrace.core.invariants import check
+from tests.model.crashing import Crashing, settings_of_a_run
 from tests.model.dead_letters import DEAD, GROUP, SOURCE, DeadLetterModel
 from tests.model.naive import Budget
 from tests.model.streams import Id, text
 from tests.model.views import full
 from tests.support.redis_like import START_MS, R, Word, readable
-from tests.unit.test_storage import Disk
-
-EXAMPLES: Final = int(os.environ.get("TAILRACE_MODEL_EXAMPLES", "300")) // 5
-IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
 
 CONSUMERS: Final = st.sampled_from(("alice", "bob"))
 MIN_IDLES: Final = st.sampled_from((0, 0, 5, 60))
@@ -34,15 +27,13 @@ PICKS: Final = st.lists(st.integers(0, 15), min_size=1, max_size=4)
 COUNTS: Final = st.none() | st.integers(1, 3)
 
 
-class DeadLetters(RuleBasedStateMachine):
+class DeadLetters(Crashing):
     """The stream `s` with the group `g`, whose dead letters go to `t`."""
 
     @initialize()
     def start(self) -> None:
-        self.directory = tempfile.TemporaryDirectory()
-        self.disk = Disk(Path(self.directory.name))
         self.r = R()
-        self.r.engine = self.disk.engine
+        self.begin(START_MS)
         self.model = self.new_model(START_MS)
         self.appended = 0
         self.settled: Counter[str] = Counter()
@@ -61,23 +52,19 @@ class DeadLetters(RuleBasedStateMachine):
         self.append(3)
         self.read("alice", None, None)
 
+    def open(self) -> None:
+        super().open()
+        self.r.engine = self.disk.engine
+
+    def step_clock(self, elapsed_ms: int) -> None:
+        super().step_clock(elapsed_ms)
+        self.r.now_ms = self.model.now_ms = self.now_ms
+
     def new_model(self, now_ms: int) -> DeadLetterModel:
         return DeadLetterModel(now_ms)
 
     def prepare(self) -> None:
         """Run the commands that come before all others."""
-
-    def teardown(self) -> None:
-        if hasattr(self, "disk"):
-            self.disk.close()
-            self.directory.cleanup()
-
-    def execute(self, command: c.Command, *, survives: bool = True) -> Any:
-        """Run a command; its effects are one row of the journal, unless the crash comes before."""
-        outcome = self.disk.engine.execute(command, self.r.now_ms)
-        if survives:
-            self.disk.write(outcome.effects)
-        return outcome.reply
 
     def same(self, expected: Any, *words: Word) -> None:
         request = self.r.request(*words)
@@ -94,19 +81,6 @@ class DeadLetters(RuleBasedStateMachine):
         return [known[pick % len(known)] for pick in picks]
 
     # --- time, crashes, settings -----------------------------------------------------------------
-
-    @rule(elapsed_ms=st.sampled_from((0, 1, 5, 60, 1500, -40, -2000)))
-    def the_clock_steps(self, elapsed_ms: int) -> None:
-        self.r.now_ms += elapsed_ms
-        self.model.now_ms += elapsed_ms
-
-    @rule(with_checkpoint=st.booleans())
-    def crash(self, *, with_checkpoint: bool) -> None:
-        if with_checkpoint:
-            self.disk.checkpoint()
-        self.disk.close()
-        self.disk = Disk(Path(self.directory.name))
-        self.r.engine = self.disk.engine
 
     @rule(consumer=CONSUMERS, claim_ms=MIN_IDLES)
     def crash_before_the_commit(self, consumer: str, claim_ms: int) -> None:
@@ -215,11 +189,4 @@ class DeadLetters(RuleBasedStateMachine):
 
 
 TestDeadLetters = DeadLetters.TestCase
-TestDeadLetters.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=40,
-    derandomize=IN_CI,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestDeadLetters.settings = settings_of_a_run(40)

@@ -7,26 +7,19 @@ no entry is lost or doubled, and ids rise.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from tailrace.core import commands as c
 from tailrace.core.invariants import check
 from tailrace.core.replies import AppendReply, RangeReply, ReadReply, ScheduledPage, ScheduleReply
 from tailrace.core.schedule import deliver_at_ms
 from tailrace.core.stream_id import MAX_ID, StreamId
+from tests.model.crashing import Crashing, settings_of_a_run
 from tests.support.redis_like import START_MS
-from tests.unit.test_storage import Disk
-
-EXAMPLES: Final = int(os.environ.get("TAILRACE_MODEL_EXAMPLES", "300")) // 5
-IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
 
 KEY: Final = b"s"
 GROUP: Final = b"g"
@@ -114,39 +107,21 @@ class Model:
         return claimed + new
 
 
-class DelayMachine(RuleBasedStateMachine):
+class DelayMachine(Crashing):
     """The stream `s` and its group `g`."""
 
     @initialize()
     def start(self) -> None:
-        self.directory = tempfile.TemporaryDirectory()
-        self.disk = Disk(Path(self.directory.name))
-        self.now_ms = START_MS
+        self.begin(START_MS)
         self.model = Model()
         self.numbers = 0
         self.execute(c.CreateGroup(KEY, GROUP, 0, create_stream=True))
-
-    def teardown(self) -> None:
-        if hasattr(self, "disk"):
-            self.disk.close()
-            self.directory.cleanup()
-
-    def execute(self, command: c.Command, *, survives: bool = True) -> Any:
-        """Run a command; its effects are one row of the journal, unless the crash comes before."""
-        outcome = self.disk.engine.execute(command, self.now_ms)
-        if survives:
-            self.disk.write(outcome.effects)
-        return outcome.reply
 
     def next_fragment(self) -> bytes:
         self.numbers += 1
         return b'{"n":"%d"}' % self.numbers
 
     # --- time and crashes ------------------------------------------------------------------------
-
-    @rule(elapsed_ms=st.sampled_from((0, 1, 5, 40, 60, 1_500, -40, -2_000)))
-    def the_clock_steps(self, elapsed_ms: int) -> None:
-        self.now_ms += elapsed_ms
 
     @rule(elapsed_ms=st.sampled_from((0, 1, 40, 100)))
     def the_timer_rings(self, elapsed_ms: int) -> None:
@@ -160,13 +135,6 @@ class DelayMachine(RuleBasedStateMachine):
         appended = self.visible()[before:]
         assert [number for _, number in appended] == expected
         self.model.visible += appended
-
-    @rule(with_checkpoint=st.booleans())
-    def crash(self, *, with_checkpoint: bool) -> None:
-        if with_checkpoint:
-            self.disk.checkpoint()
-        self.disk.close()
-        self.disk = Disk(Path(self.directory.name))
 
     @rule()
     def crash_before_the_commit(self) -> None:
@@ -310,11 +278,4 @@ class DelayMachine(RuleBasedStateMachine):
 
 
 TestDelay = DelayMachine.TestCase
-TestDelay.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=40,
-    derandomize=IN_CI,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestDelay.settings = settings_of_a_run(40)

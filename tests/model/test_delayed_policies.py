@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
@@ -15,10 +14,11 @@ from tailrace.core import commands as c
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.replies import ScheduledPage, ScheduleReply
 from tailrace.core.stream_id import id_ms
+from tests.model.crashing import settings_of_a_run
 from tests.model.dead_letters import SOURCE
 from tests.model.delays import Backoff, DelayModel
 from tests.model.streams import Id
-from tests.model.test_dead_letters import EXAMPLES, IN_CI, PICKS
+from tests.model.test_dead_letters import PICKS
 from tests.model.test_policies import KEY, NAME, Policies
 
 DELAYS: Final = st.sampled_from((0, 1, 5, 60, 3_000))
@@ -122,11 +122,4 @@ def _number(value: Id) -> int:
 
 
 TestDelayedPolicies = DelayedPolicies.TestCase
-TestDelayedPolicies.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=50,
-    derandomize=IN_CI,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestDelayedPolicies.settings = settings_of_a_run(50)

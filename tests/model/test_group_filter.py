@@ -6,14 +6,10 @@ The model tests each entry with the naive evaluation of filters.
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from tailrace.core import commands as c
 from tailrace.core.filters.syntax import parse
@@ -21,11 +17,8 @@ from tailrace.core.invariants import check
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.replies import GroupInfo, ReadReply
 from tailrace.core.stream_id import id_ms
+from tests.model.crashing import Crashing, settings_of_a_run
 from tests.support.naive_filter import outcome
-from tests.unit.test_storage import Disk
-
-EXAMPLES: Final = int(os.environ.get("TAILRACE_MODEL_EXAMPLES", "300")) // 5
-IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
 
 KEY, GROUP = b"s", b"g"
 FILTERS: Final = (
@@ -41,28 +34,17 @@ FIELDS: Final = st.sampled_from(
 )
 
 
-class GroupFilter(RuleBasedStateMachine):
+class GroupFilter(Crashing):
     """One stream with one group and two consumers; the ids are 1-0, 2-0 and so on."""
 
     @initialize()
     def start(self) -> None:
-        self.directory = tempfile.TemporaryDirectory()
-        self.disk = Disk(Path(self.directory.name))
+        self.begin(1_000_000)
         self.entries: dict[int, tuple[bytes, ...]] = {}
         self.wanted: str | None = None
         self.position = 0
         self.pending: dict[int, bytes] = {}
         self.execute(c.CreateGroup(KEY, GROUP, 0, create_stream=True))
-
-    def teardown(self) -> None:
-        if hasattr(self, "disk"):
-            self.disk.close()
-            self.directory.cleanup()
-
-    def execute(self, command: c.Command) -> Any:
-        result = self.disk.engine.execute(command, 1000)
-        self.disk.write(result.effects)
-        return result.reply
 
     def matches(self, flat: tuple[bytes, ...]) -> bool:
         if self.wanted is None:
@@ -117,13 +99,6 @@ class GroupFilter(RuleBasedStateMachine):
         self.position = pick % (len(self.entries) + 1)
         self.execute(c.SetGroupPosition(KEY, GROUP, self.position << 64, self.position))
 
-    @rule(with_checkpoint=st.booleans())
-    def crash(self, *, with_checkpoint: bool) -> None:
-        if with_checkpoint:
-            self.disk.checkpoint()
-        self.disk.close()
-        self.disk = Disk(Path(self.directory.name))
-
     def groups(self) -> list[GroupInfo]:
         reply = self.execute(c.InfoGroups(KEY))
         assert isinstance(reply, list)
@@ -146,12 +121,5 @@ class GroupFilter(RuleBasedStateMachine):
         assert owners == self.pending
 
 
-GroupFilter.TestCase.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=30,
-    deadline=None,
-    derandomize=IN_CI,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+GroupFilter.TestCase.settings = settings_of_a_run(30)
 TestGroupFilter = GroupFilter.TestCase

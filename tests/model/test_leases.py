@@ -6,18 +6,18 @@ and expire, and every step checks that no entry is lost.
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from tailrace.core import commands as c
 from tailrace.core.replies import ExpiryReply, ExtendReply
 from tailrace.core.stream_id import format_id, parse_id
+from tests.model.crashing import settings_of_a_run
 from tests.model.dead_letters import GROUP, SOURCE
 from tests.model.leases import LeaseModel
 from tests.model.naive import Budget
 from tests.model.streams import text
-from tests.model.test_dead_letters import CONSUMERS, COUNTS, EXAMPLES, IN_CI, MIN_IDLES, PICKS, DeadLetters
+from tests.model.test_dead_letters import CONSUMERS, COUNTS, MIN_IDLES, PICKS, DeadLetters
 
 KEY, NAME = SOURCE.encode(), GROUP.encode()
 
@@ -53,8 +53,7 @@ class Leases(DeadLetters):
 
     @rule(elapsed_ms=st.sampled_from((2_000, 5_000, 8_000)))
     def time_passes(self, elapsed_ms: int) -> None:
-        self.r.now_ms += elapsed_ms
-        self.leases.now_ms += elapsed_ms
+        self.step_clock(elapsed_ms)
 
     @rule(consumer=CONSUMERS, picks=PICKS)
     def extend(self, consumer: str, picks: list[int]) -> None:
@@ -77,11 +76,4 @@ class Leases(DeadLetters):
 
 
 TestLeases = Leases.TestCase
-TestLeases.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=40,
-    derandomize=IN_CI,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestLeases.settings = settings_of_a_run(40)

@@ -7,14 +7,10 @@ value is in flight, and every entry is in one place only. The entries of a value
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
 from typing import Any, Final
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from tailrace.core import commands as c
 from tailrace.core.group import Group
@@ -22,10 +18,7 @@ from tailrace.core.invariants import check
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import id_ms
-from tests.unit.test_storage import Disk
-
-EXAMPLES: Final = int(os.environ.get("TAILRACE_MODEL_EXAMPLES", "300")) // 5
-IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
+from tests.model.crashing import Crashing, settings_of_a_run
 
 KEY, GROUP, DEAD = b"s", b"g", b"dead"
 FIELDS: Final = ("k", "c")
@@ -34,14 +27,12 @@ CONSUMERS: Final = st.sampled_from((b"alice", b"bob"))
 PICKS: Final = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 
 
-class OrderBy(RuleBasedStateMachine):
+class OrderBy(Crashing):
     """One stream with one group and two consumers; the ids are 1-0, 2-0 and so on."""
 
     @initialize()
     def start(self) -> None:
-        self.directory = tempfile.TemporaryDirectory()
-        self.disk = Disk(Path(self.directory.name))
-        self.now_ms = 1_000_000
+        self.begin(1_000_000)
         # The values of both fields of every entry, and the entries that still exist.
         self.values: dict[int, tuple[str | None, str | None]] = {}
         self.live: set[int] = set()
@@ -61,18 +52,6 @@ class OrderBy(RuleBasedStateMachine):
         self.configure("k")
         self.append([("a", "x"), ("a", "y"), ("b", None), ("a", "x"), ("b", "y"), (None, None)])
         self.read(b"alice", None, noack=False)
-
-    def teardown(self) -> None:
-        if hasattr(self, "disk"):
-            self.disk.close()
-            self.directory.cleanup()
-
-    def execute(self, command: c.Command, *, survives: bool = True) -> Any:
-        """Run a command; its effects are one row of the journal, unless the crash comes before."""
-        result = self.disk.engine.execute(command, self.now_ms)
-        if survives:
-            self.disk.write(result.effects)
-        return result.reply
 
     # --- the naive rules -------------------------------------------------------------------------
 
@@ -276,17 +255,6 @@ class OrderBy(RuleBasedStateMachine):
         self.held = []
         self.execute(c.SetGroupPosition(KEY, GROUP, self.position << 64))
 
-    @rule(elapsed_ms=st.sampled_from((1, 1500, -2000)))
-    def the_clock_steps(self, elapsed_ms: int) -> None:
-        self.now_ms += elapsed_ms
-
-    @rule(with_checkpoint=st.booleans())
-    def crash(self, *, with_checkpoint: bool) -> None:
-        if with_checkpoint:
-            self.disk.checkpoint()
-        self.disk.close()
-        self.disk = Disk(Path(self.directory.name))
-
     @rule(consumer=CONSUMERS, picks=PICKS)
     def crash_before_the_commit(self, consumer: bytes, picks: list[int]) -> None:
         self.execute(c.ReadGroup(GROUP, consumer, (c.ReadFrom(KEY, c.Special.NEW),)), survives=False)
@@ -338,12 +306,5 @@ def _ids(numbers: Any) -> tuple[int, ...]:
     return tuple(number << 64 for number in numbers)
 
 
-OrderBy.TestCase.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=40,
-    deadline=None,
-    derandomize=IN_CI,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+OrderBy.TestCase.settings = settings_of_a_run(40)
 TestOrderBy = OrderBy.TestCase

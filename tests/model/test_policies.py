@@ -14,7 +14,6 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
@@ -22,11 +21,12 @@ from tailrace.core import commands as c
 from tailrace.core.replies import ReadReply
 from tailrace.core.retention import RetentionRules
 from tailrace.core.stream_id import format_id
+from tests.model.crashing import settings_of_a_run
 from tests.model.dead_letters import DEAD, GROUP, SOURCE
 from tests.model.naive import Budget
 from tests.model.policies import FILTERS, PolicyModel
 from tests.model.streams import Id, text
-from tests.model.test_dead_letters import CONSUMERS, COUNTS, EXAMPLES, IN_CI, MIN_IDLES, PICKS
+from tests.model.test_dead_letters import CONSUMERS, COUNTS, MIN_IDLES, PICKS
 from tests.model.test_leases import Leases
 
 KEY, NAME = SOURCE.encode(), GROUP.encode()
@@ -210,11 +210,4 @@ class Policies(Leases):
 
 
 TestPolicies = Policies.TestCase
-TestPolicies.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=50,
-    derandomize=IN_CI,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestPolicies.settings = settings_of_a_run(50)

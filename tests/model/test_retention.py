@@ -7,26 +7,19 @@ entry that was protected.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from tailrace.core import commands as c
 from tailrace.core.invariants import check
 from tailrace.core.replies import AppendReply
 from tailrace.core.retention import RetentionRules
 from tailrace.core.stream_id import SEQ_BITS, StreamId
+from tests.model.crashing import Crashing, settings_of_a_run
 from tests.support.redis_like import START_MS
-from tests.unit.test_storage import Disk
-
-EXAMPLES: Final = int(os.environ.get("TAILRACE_MODEL_EXAMPLES", "300")) // 5
-IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
 
 KEY: Final = b"s"
 GROUPS: Final = (b"g", b"h")
@@ -80,42 +73,17 @@ class NaiveStream:
         return is_old or is_above or is_large or (rules.acknowledged and is_done)
 
 
-class RetentionMachine(RuleBasedStateMachine):
+class RetentionMachine(Crashing):
     """The stream `s` and its groups."""
 
     @initialize()
     def start(self) -> None:
-        self.directory = tempfile.TemporaryDirectory()
-        self.disk = Disk(Path(self.directory.name))
-        self.now_ms = START_MS
+        self.begin(START_MS)
         self.model = NaiveStream()
         self.execute(c.SetConfig((("stream-node-max-entries", 1),)))
         self.execute(c.CreateStream(KEY))
 
-    def teardown(self) -> None:
-        if hasattr(self, "disk"):
-            self.disk.close()
-            self.directory.cleanup()
-
-    def execute(self, command: c.Command, *, survives: bool = True) -> Any:
-        """Run a command; its effects are one row of the journal, unless the crash comes before."""
-        outcome = self.disk.engine.execute(command, self.now_ms)
-        if survives:
-            self.disk.write(outcome.effects)
-        return outcome.reply
-
     # --- time, crashes, settings -----------------------------------------------------------------
-
-    @rule(elapsed_ms=st.sampled_from((0, 1, 5, 60, 1500, -40, -2000)))
-    def the_clock_steps(self, elapsed_ms: int) -> None:
-        self.now_ms += elapsed_ms
-
-    @rule(with_checkpoint=st.booleans())
-    def crash(self, *, with_checkpoint: bool) -> None:
-        if with_checkpoint:
-            self.disk.checkpoint()
-        self.disk.close()
-        self.disk = Disk(Path(self.directory.name))
 
     @rule()
     def crash_before_the_commit(self) -> None:
@@ -204,11 +172,4 @@ class RetentionMachine(RuleBasedStateMachine):
 
 
 TestRetention = RetentionMachine.TestCase
-TestRetention.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=40,
-    derandomize=IN_CI,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestRetention.settings = settings_of_a_run(40)

@@ -152,6 +152,7 @@ SCENES: Final = (
     Scene("ack", _typed("tailrace ack race:france judges 1692632086370-0")),
     Scene("nack", _typed("tailrace nack race:france judges 1692632094485-0")),
     Scene("claim", _typed("tailrace claim race:france judges bob 1692632094485-0 1692632102976-0")),
+    Scene("extend", _typed("tailrace extend race:france judges bob 1692632094485-0 1692632102976-0")),
     Scene(
         "redrive",
         _typed(

@@ -13,6 +13,7 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.engine import Engine
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.replies import ReadReply
+from tailrace.core.retention import RetentionRules
 from tailrace.core.stream_id import id_ms
 
 
@@ -167,5 +168,17 @@ def test_a_read_that_does_not_wait_finds_an_entry_far_ahead() -> None:
         store = await store_with("a" * 3_500 + "b")
         assert ids(await store.execute(read(b"alice"))) == [1]
         assert ids(await store.execute(read(b"bob"))) == [3_501]
+
+    run(scene())
+
+
+def test_a_reader_wakes_up_when_the_sweep_of_retention_removes_the_entry_in_flight() -> None:
+    async def scene() -> None:
+        store = await store_with("aa")
+        assert ids(await store.execute(read(b"alice"))) == [1]
+        [task] = await waiting(store, read(b"bob", block_ms=0))
+        await store.execute(c.ConfigureStream(b"s", retention=RetentionRules(max_length=1)))
+        store.tick()
+        assert ids(await task) == [2]
 
     run(scene())

@@ -5,6 +5,7 @@ It owns the options of the settings. The server applies the settings; see docs/p
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,19 @@ from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.quantities import age_ms
 from tailrace.app.cli.streams.rows import print_json
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
+
+
+class Setting(StrEnum):
+    """A setting of a group: the value is the name of its option."""
+
+    MAX_DELIVERIES = "max-deliveries"
+    DEAD_LETTER_STREAM = "dead-letter-stream"
+    FILTER = "filter"
+    CLAIM_MIN_IDLE_MS = "claim-min-idle-ms"
+    CONSUMER_EXPIRY_MS = "consumer-expiry-ms"
+    MAX_LAG_MS = "max-lag-ms"
+    BACKOFF = "backoff"
+    ORDER_BY = "order-by"
 
 
 def configure(  # noqa: PLR0913 - one parameter an option
@@ -86,6 +100,10 @@ def configure(  # noqa: PLR0913 - one parameter an option
             metavar="FIELD", help="Deliver entries with equal values one after another.", show_default=False
         ),
     ] = None,
+    unset: Annotated[
+        list[Setting] | None,
+        typer.Option(metavar="SETTING", help="Remove this setting, such as filter; can be repeated."),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove all settings.")] = False,
 ) -> None:
     """Change settings of a group, and print its state as JSON.
@@ -97,7 +115,7 @@ def configure(  # noqa: PLR0913 - one parameter an option
     gone gives its entries back. Backoff: a nack delays the next delivery, each
     time longer. Order: of the entries with the same value of the field, one at a
     time is delivered and not acknowledged. Settings that you do not give stay as
-    they are.
+    they are; `tailrace groups KEY GROUP` shows them.
 
     Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
     wrong arguments.
@@ -114,6 +132,8 @@ def configure(  # noqa: PLR0913 - one parameter an option
 
       tailrace configure race:france judges --order-by rider
 
+      tailrace configure race:france judges --unset filter
+
       tailrace configure race:france judges --remove
     """
     settings: dict[str, Any] = {
@@ -127,10 +147,14 @@ def configure(  # noqa: PLR0913 - one parameter an option
         "order_by": order_by,
     }
     given = {name: value for name, value in settings.items() if value is not None}
-    if remove == bool(given):
-        raise typer.BadParameter("give settings, or --remove")
+    unset_names = [each.name.lower() for each in unset or ()]
+    if remove == bool(given or unset_names):
+        raise typer.BadParameter("give settings, or --remove, or --unset")
+    if both := [name for name in unset_names if name in given]:
+        raise typer.BadParameter(f"{both[0]} cannot be set and removed in one request")
     with connected(url, token, token_file) as server:
-        body = settings if remove else with_name(given, "dead_letter_stream")
+        changed = {**with_name(given, "dead_letter_stream"), **dict.fromkeys(unset_names)}
+        body = dict.fromkeys(settings) if remove else changed
         print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
 import typer
@@ -15,7 +16,19 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.client.http_client import Server, escaped, stream_path
 from tailrace.app.cli.streams.listings import PAGE, Key
-from tailrace.app.cli.streams.rows import AsJson, Item, duration, name, number, print_rows, text
+from tailrace.app.cli.streams.rows import (
+    AsJson,
+    Column,
+    Item,
+    duration,
+    name,
+    number,
+    plain,
+    print_facts,
+    print_rows,
+    text,
+    time,
+)
 
 Group: TypeAlias = Annotated[
     str, typer.Argument(metavar="GROUP", help="The consumer group.", show_default=False)
@@ -29,6 +42,9 @@ _GROUPS: Final = (
     text("last delivered", "last_delivered_id"),
     duration("oldest unread", "lag_ms"),
 )
+_LISTED: Final = frozenset(
+    {"encoding", "name", "consumers", "pending", "lag", "last_delivered_id", "lag_ms", "entries_read"}
+)
 _CONSUMERS: Final = (
     name("consumer", "name"),
     number("pending", "pending"),
@@ -40,33 +56,69 @@ _PENDING: Final = (
     name("consumer", "consumer"),
     duration("idle", "idle_ms"),
     number("deliveries", "deliveries"),
+    time("delayed until", "claimable_at_ms"),
 )
 
 
 def groups(
     key: Key,
+    group: Annotated[
+        str | None,
+        typer.Argument(metavar="[GROUP]", help="Show this group with its settings.", show_default=False),
+    ] = None,
     *,
     url: Url = DEFAULT_URL,
     token: Token = None,
     token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the consumer groups of a stream, with their pending entries and lag.
+    """List the groups of a stream, or show one with its settings.
 
     In a pipe the columns are separated by tabs: group, consumers, pending,
     lag (- if it is unknown), last delivered id, age of the oldest unread
-    entry (- if there is none).
+    entry (- if there is none). Of one group, each line is a title and a value.
 
     Exit status: 0; 1 if the stream does not exist or the server refuses; 2
     for wrong arguments.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       tailrace groups race:france
+
+      tailrace groups race:france judges
     """
     with connected(url, token, token_file) as server:
+        if group is not None:
+            item = server.request("GET", group_path(key, group, "")).json()
+            print_facts(item, (*_GROUPS, *_policies(item)), as_json=as_json)
+            return
         path = stream_path(os.fsencode(key), "/groups")
         print_rows(_GROUPS, server.request("GET", path).json()["groups"], as_json=as_json)
+
+
+def _policies(item: Item) -> Iterator[Column]:
+    """Return a column for each setting of a group, and for each figure that a setting has."""
+    listed = {
+        "encoding",
+        "name",
+        "consumers",
+        "pending",
+        "lag",
+        "last_delivered_id",
+        "lag_ms",
+        "entries_read",
+    }
+    for member in item:
+        if member == "dead_letter_stream":
+            yield name("dead letter stream", member)
+        elif member not in listed:
+            yield Column(member.replace("_", " "), partial(_setting, member))
+
+
+def _setting(member: str, item: Item) -> str:
+    value = item[member]
+    parts = value.items() if isinstance(value, dict) else [("", value)]
+    return " ".join(f"{part}={each}" if part else plain(each) for part, each in parts)
 
 
 def consumers(
@@ -120,7 +172,8 @@ def pending(  # noqa: PLR0913 - one parameter an option
     """List the pending entries of a group: delivered, and not acknowledged.
 
     In a pipe the columns are separated by tabs: id, consumer (- if none owns
-    the entry), idle milliseconds, deliveries.
+    the entry), idle milliseconds, deliveries, the time before which no claim
+    takes the entry (- if it is not delayed).
 
     Exit status: 0; 1 if the group does not exist or the server refuses; 2 for
     wrong arguments.

@@ -6,7 +6,7 @@ It owns which requests they make and which columns they have. It changes nothing
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Final, TypeAlias
 
 import typer
@@ -15,6 +15,7 @@ from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Ur
 from tailrace.app.cli.client.http_client import Server, stream_path
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.streams.rows import (
+    MISSING,
     AsJson,
     Column,
     Item,
@@ -33,6 +34,28 @@ Key: TypeAlias = Annotated[
     typer.Argument(metavar="KEY", help="The stream.", autocompletion=complete_stream, show_default=False),
 ]
 
+
+def _rules(retention: Item | None) -> str:
+    """Return the rules that are set, as words."""
+    rules = [] if retention is None else [(each, retention.get(each)) for each in _RULES]
+    words = [each if value is True else f"{each}={value}" for each, value in rules if value]
+    return " ".join(words) or MISSING
+
+
+def _of_retention(item: Item, count: Callable[[Item], int]) -> str:
+    retention = item.get("retention")
+    return MISSING if retention is None else str(count(retention))
+
+
+def _removed(retention: Item) -> int:
+    return sum(retention["removed"].values())
+
+
+def _protected(retention: Item) -> int:
+    return int(retention["protected_entries"])
+
+
+_RULES: Final = ("max_age_ms", "max_length", "max_bytes", "acknowledged", "protect_unread")
 _STREAMS: Final = (
     name("stream", "key"),
     number("entries", "length"),
@@ -49,6 +72,10 @@ _FACTS: Final = (
     text("greatest deleted id", "max_deleted_id"),
     number("groups", "groups"),
     number("blocks", "blocks"),
+    Column("scheduled", lambda item: str(item.get("scheduled", 0)), is_number=True),
+    Column("retention", lambda item: _rules(item.get("retention"))),
+    Column("removed by it", lambda item: _of_retention(item, _removed), is_number=True),
+    Column("protected from it", lambda item: _of_retention(item, _protected), is_number=True),
     Column("idempotency keys", lambda item: str(item["idempotency"]["keys"]), is_number=True),
     text("incarnation", "incarnation"),
 )
@@ -93,7 +120,7 @@ def info(
     token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one stream: entries, ids, groups, blocks.
+    """Show one stream: entries, ids, groups, retention, scheduled entries.
 
     In a pipe each line is a title and a value, separated by a tab.
 

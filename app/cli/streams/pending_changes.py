@@ -1,4 +1,4 @@
-"""`tailrace ack`, `nack` and `claim`: changes of pending entries, one request each.
+"""`tailrace ack`, `nack`, `claim` and `extend`: changes of pending entries, one request each.
 
 It owns their options and summary lines. They can be repeated, so they never ask.
 """
@@ -127,6 +127,37 @@ def claim(  # noqa: PLR0913 - one parameter an option
                 f"claimed {len(answer['ids'])} of {len(set(ids))}: "
                 "the others are not pending or not idle enough"
             )
+
+
+def extend(
+    key: Key,
+    group: Group,
+    consumer: Annotated[str, typer.Argument(metavar="CONSUMER", help="Their owner.", show_default=False)],
+    ids: Ids,
+    *,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    token_file: TokenFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Extend the leases of entries that a consumer works on: their idle time begins again.
+
+    Exit status: 0 if the consumer owns all of them; 1 if not, or if the
+    server refuses; 2 for wrong arguments.
+
+    [bold]Example[/bold]
+
+      tailrace extend race:france judges bob 1692632086370-0
+    """
+    body = with_name({"consumer": consumer, "ids": ids}, "consumer")
+    with connected(url, token, token_file) as server:
+        answer = server.request("POST", group_path(key, group, ":extend"), body=body).json()
+        if as_json:
+            print_json(answer)
+        else:
+            typer.echo(f"{len(answer['extended'])} extended")
+        if answer["lost"]:
+            fail(f"{consumer} does not own {' '.join(answer['lost'])}")
 
 
 def _change_pending(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -63,6 +64,19 @@ def duration(title: str, member: str) -> Column:
     return Column(
         title, lambda item: plain(item.get(member)), lambda item: shown_ms(item.get(member)), is_number=True
     )
+
+
+def time(title: str, member: str) -> Column:
+    """Return a column of times, from Unix milliseconds."""
+    return Column(title, lambda item: _shown_time(item.get(member)))
+
+
+def _shown_time(value: int | None) -> str:
+    """Return a time as in RFC 3339, in UTC and with milliseconds."""
+    if value is None:
+        return MISSING
+    at = datetime.fromtimestamp(value / _MS_PER_S, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def plain(value: object) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -17,13 +16,8 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.client.http_client import RefusedByServer, Server, stream_path
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.rows import AsJson, Column, Item, print_rows, text
+from tailrace.app.cli.streams.rows import AsJson, Column, Item, print_rows, text, time
 from tailrace.core.delay_limits import SCHEDULED_PAGE_MAX
-
-
-def _time(item: Item) -> str:
-    at = datetime.fromtimestamp(item["deliver_at_ms"] / 1000, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _content(item: Item) -> str:
@@ -32,7 +26,7 @@ def _content(item: Item) -> str:
 
 _COLUMNS: Final = (
     text("scheduled id", "scheduled_id"),
-    Column("time", _time),
+    time("time", "deliver_at_ms"),
     Column("fields", _content),
 )
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+from tailrace.app.background import in_background
 from tailrace.app.remote.functions.library import Library
 from tailrace.app.remote.functions.retention import retire
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
@@ -29,13 +30,8 @@ async def retiring(link: Link, engine: Engine) -> AsyncIterator[None]:
     if engine.library is None:  # then no stream has a retention
         yield
         return
-    task = asyncio.create_task(_walks(link, engine, engine.library))
-    try:
+    async with in_background(_walks(link, engine, engine.library)):
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def _walks(link: Link, engine: Engine, library: Library) -> None:

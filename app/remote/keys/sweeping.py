@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+from tailrace.app.background import in_background
 from tailrace.app.remote.functions.library import Library, is_missing
 from tailrace.app.remote.functions.names import RESERVED, stream_of
 from tailrace.app.remote.functions.streams import sweep
@@ -36,13 +37,8 @@ async def sweeping(link: Link, engine: Engine) -> AsyncIterator[None]:
     if engine.library is None:  # then there are no states
         yield
         return
-    task = asyncio.create_task(_walks(link, engine.library))
-    try:
+    async with in_background(_walks(link, engine.library)):
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def _walks(link: Link, library: Library) -> None:

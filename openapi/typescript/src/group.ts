@@ -19,6 +19,11 @@ import type { AckOptions, NackOptions } from "./settling.js";
 import type { Session } from "./websocket/session.js";
 import { Consumption, type ConsumeOptions, type Delivery } from "./websocket/subscriptions.js";
 
+/** Settings of a group; null removes one. The generated type lacks null, which the server takes. */
+export type GroupSettings = {
+  readonly [Name in keyof api.GroupSettingsBody]: api.GroupSettingsBody[Name] | null;
+};
+
 export interface CreateGroupOptions extends Waiting {
   /** The group delivers entries after this id. `$`, the default: only new entries. `0`: all entries. */
   readonly after?: string;
@@ -81,6 +86,8 @@ export interface PendingEntry {
   readonly consumer: string | null;
   readonly idleMs: number | null;
   readonly deliveries: number;
+  /** No consumer can claim the entry before this time, after a nack with a delay; undefined otherwise. */
+  readonly claimableAtMs: number | undefined;
 }
 
 /** A consumer group by its name. Creating this object sends no request. */
@@ -130,8 +137,8 @@ export class Group {
    * `claim_min_idle_ms`, `consumer_expiry_ms`, `max_lag_ms`, `backoff`, `order_by`. Null removes a setting, and
    * settings that are missing stay.
    */
-  configure(settings: api.GroupSettingsBody, options: Waiting = {}): Promise<api.Group> {
-    const request = { path: this.#path, body: settings };
+  configure(settings: GroupSettings, options: Waiting = {}): Promise<api.Group> {
+    const request = { path: this.#path, body: settings as api.GroupSettingsBody };
     const called = { repeatable: true, ...options };
     return this.calls.call((common) => api.configureGroup({ ...common, ...request }), called);
   }
@@ -290,5 +297,11 @@ export class Group {
 }
 
 function pendingFromWire(item: api.PendingItem): PendingEntry {
-  return { id: item.id, consumer: item.consumer, idleMs: item.idle_ms, deliveries: item.deliveries };
+  return {
+    id: item.id,
+    consumer: item.consumer,
+    idleMs: item.idle_ms,
+    deliveries: item.deliveries,
+    claimableAtMs: item.claimable_at_ms,
+  };
 }

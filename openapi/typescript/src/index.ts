@@ -24,12 +24,12 @@ export type { Delivered, Entry, EntryForm, Fields, Value } from "./entries.js";
 export { TailraceError } from "./errors.js";
 export type { SideEffects } from "./errors.js";
 export { Group } from "./group.js";
-export type { GroupSettingsBody as GroupSettings } from "./generated/index.js";
 export type {
   AutoclaimOptions,
   ClaimOptions,
   CreateGroupOptions,
   GroupReadOptions,
+  GroupSettings,
   PendingEntry,
   PendingOptions,
   Scan,

@@ -10,12 +10,17 @@ import { Group } from "./group.js";
 import { isMissing } from "./missing.js";
 import { StreamReads } from "./stream-reads.js";
 
-/** How long a stream remembers idempotency keys. */
+/** The settings of a stream. Those that are missing stay as they are. */
 export interface StreamSettings {
-  /** For how many seconds. */
+  /** For how many seconds the stream remembers an idempotency key. */
   readonly idmpDurationS?: number;
-  /** How many keys of each producer. */
+  /** How many keys of each producer it remembers. */
   readonly idmpMaxsize?: number;
+  /**
+   * The rules by which the server removes the oldest entries, such as `{ max_age_ms: 86_400_000 }`. They replace all
+   * earlier rules; null removes these.
+   */
+  readonly retention?: api.RetentionBody | null;
 }
 
 /** The length and the ids of a stream. */
@@ -89,7 +94,7 @@ export class Stream extends StreamReads {
     return (await this.calls.call((common) => api.createStream({ ...common, ...request }), called)).created;
   }
 
-  /** Changes the settings. If a value changes, the stream forgets its idempotency keys. */
+  /** Changes settings. If one of idempotency keys changes, the stream forgets its keys. */
   async configure(settings: StreamSettings, options: Waiting = {}): Promise<void> {
     const request = { path: this.path, body: settingsOf(settings) };
     const called = { repeatable: true, ...options };
@@ -129,9 +134,11 @@ export class Stream extends StreamReads {
   }
 }
 
-function settingsOf({ idmpDurationS, idmpMaxsize }: StreamSettings): api.StreamSettings {
+function settingsOf({ idmpDurationS, idmpMaxsize, retention }: StreamSettings): api.StreamSettings {
   return {
     ...(idmpDurationS !== undefined && { idmp_duration_s: idmpDurationS }),
     ...(idmpMaxsize !== undefined && { idmp_maxsize: idmpMaxsize }),
+    // The generated type lacks null, which the server takes.
+    ...(retention !== undefined && { retention: retention as api.RetentionBody }),
   };
 }

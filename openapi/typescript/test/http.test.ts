@@ -160,6 +160,19 @@ test("a refusal is an error with the server's code and the values to go on with"
   assert.equal((await failure<TailraceError>(number)).code, "BODY_MISMATCH");
 });
 
+test("the retention of a stream is set when it is created, changed and removed", async () => {
+  const stream = tailrace.stream(fresh("kept"));
+  await stream.create({ retention: { max_length: 5, protect_unread: true } });
+  assert.deepEqual((await stream.info()).retention?.max_length, 5);
+  await stream.configure({ retention: { max_age_ms: 60_000 } });
+  const { retention } = await stream.info();
+  assert.deepEqual([retention?.max_age_ms, retention?.max_length], [60_000, undefined]);
+  await stream.configure({ idmpDurationS: 60 });
+  assert.equal((await stream.info()).retention?.max_age_ms, 60_000);
+  await stream.configure({ retention: null });
+  assert.equal((await stream.info()).retention, undefined);
+});
+
 test("a condition on the last id keeps others' appends", async () => {
   const stream = tailrace.stream(fresh("condition"));
   const id = await stream.append({ a: "1" }, { ifLastId: "0-0" });
@@ -185,7 +198,7 @@ test("a group's entries are read, acknowledged, given back, claimed and listed",
   const claimed = await group.claim({ consumer: "bob", minIdleMs: 0, ids: [b.id, c.id] });
   assert.deepEqual(await group.extend("bob", [b.id, "9-9"]), [b.id]);
   assert.equal((await group.configure({ claim_min_idle_ms: 60_000 })).claim_min_idle_ms, 60_000);
-  assert.equal("claim_min_idle_ms" in (await group.configure({ claim_min_idle_ms: null } as never)), false);
+  assert.equal("claim_min_idle_ms" in (await group.configure({ claim_min_idle_ms: null })), false);
   assert.deepEqual(
     claimed.map((entry) => entry.id),
     [b.id, c.id],
@@ -201,6 +214,20 @@ test("a group's entries are read, acknowledged, given back, claimed and listed",
   assert.deepEqual((await group.pendingSummary()).consumers, [{ name: "bob", pending: 2 }]);
   await group.destroy();
   assert.equal((await failure<TailraceError>(group.read({ consumer: "alice" }))).code, "NOGROUP");
+});
+
+test("a pending entry that a nack delays says until when", async () => {
+  const group = tailrace.stream(fresh("later")).group("g");
+  await group.create({ createStream: true });
+  const stream = tailrace.stream(group.key);
+  await stream.appendMany([{ n: "1" }, { n: "2" }]);
+  const [first] = await group.read({ consumer: "alice" });
+  assert.ok(first);
+  const before = Date.now();
+  await group.nack([first.id], { delayMs: 3_600_000 });
+  const [delayed, other] = await all(group.pending());
+  assert.ok((delayed?.claimableAtMs ?? 0) > before);
+  assert.equal(other?.claimableAtMs, undefined);
 });
 
 test("all pending entries are listed, however many pages they are", async () => {
