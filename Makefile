@@ -241,8 +241,8 @@ console: $(CONSOLE) $(TYPESCRIPT) ## Check the types of the console, and build a
 	@PATH="$$PWD/$(BIN):$$PATH"; cd app/console && npm run --silent types && npm run --silent build
 
 .PHONY: console-pictures
-console-pictures: $(TEST) chromium ## Take the screenshots of docs/console.md from the race example
-	@$(BIN)/python -m tests.browser.pictures docs/pictures
+console-pictures: $(TEST) chromium ## Take the screenshots of docs/console.md from the race example (PICTURES='groups server' for some views)
+	@$(BIN)/python -m tests.browser.pictures docs/pictures $(PICTURES)
 
 .PHONY: recordings
 recordings: $(TEST) tmux ## Record the commands of docs/command-line.md in a terminal again

@@ -119,6 +119,7 @@ def check_log(log: EntryLog) -> None:
     assert log.ended_bytes == sum(block.fragment_bytes for block in log.blocks), "the bytes are wrong"
     ids, fragments = log.range()
     assert ids == sorted(set(ids)), "ids do not rise"
+    assert log.at_ranks(range(log.length)) == ids, "the counts before the blocks are wrong"
     assert all(fragments), "a live entry has no fields"
 
 

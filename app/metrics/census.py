@@ -22,8 +22,9 @@ from tailrace.core.stream import Stream
 WEIGHED_MAX: Final = 200
 """How many of the streams with the most blocks a census remembers. Blocks have about the same size."""
 
-SLICE: Final = 250
-"""How many streams and groups one slice covers: about 0.9 ms."""
+SLICE: Final = 50
+"""How many streams and groups one slice covers: about 0.2 ms. An append that waits for its commit waits for
+several slices, so a slice is short."""
 
 DECODED_MAX: Final = 500
 """Blocks that one census decodes to find the oldest unread entry of a group; further groups have none."""

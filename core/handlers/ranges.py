@@ -104,7 +104,8 @@ def stream_length(execution: Execution, command: StreamLength) -> int:
 
 
 def split_range(execution: Execution, command: SplitRange) -> SplitReply:
-    """Cut a range into parts of equal counts (they differ by one at most). O(blocks + parts)."""
+    """Cut a range into parts of equal counts (they differ by one at most). O(parts log blocks), and
+    O(blocks) the first time and after removals in the middle of the stream."""
     stream = execution.stream(command.key)
     incarnation = execution.incarnation(stream)
     if command.start > command.end:
@@ -122,7 +123,10 @@ def split_range(execution: Execution, command: SplitRange) -> SplitReply:
 
 
 def seek_range(execution: Execution, command: SeekRange) -> SeekReply:
-    """The id of the last entry of a page of `count` entries from `start` on. O(blocks)."""
+    """The id of the last entry of a page of `count` entries from `start` on.
+
+    O(log blocks), as in `split_range`.
+    """
     stream = execution.stream(command.key)
     if stream is None:
         return SeekReply(None, 0)

@@ -13,6 +13,7 @@ from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_reader import EntryReader
 from tailrace.core.log.holes import live_positions
+from tailrace.core.log.live_counts import LiveCounts
 from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, FragmentLengths, NodeLimits, measure
 from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.stream_id import ZERO_ID, StreamId
@@ -38,6 +39,7 @@ class EntryLog(EntryReader):
         """Replace the blocks with `blocks`, which are in order. O(b)."""
         self._blocks = list(blocks)
         self._first_ids = [block.first_id for block in blocks]
+        self._live_counts = LiveCounts()
         self.length = sum(block.live for block in blocks)
         self.ended_bytes = sum(block.fragment_bytes for block in blocks)
         self._has_large_entries = any(block.count == 1 for block in blocks)
@@ -148,6 +150,7 @@ class EntryLog(EntryReader):
         for index, positions, _ in self._by_block(ids):
             block = self._blocks[index]
             removed += len(positions)
+            self._live_counts.changed_at(index)
             if block.live == len(positions):
                 emptied.append(index)
             elif block.remove(positions):
@@ -176,6 +179,7 @@ class EntryLog(EntryReader):
             self._forget(self._blocks[whole])
             whole += 1
         del self._blocks[:whole], self._first_ids[:whole]
+        self._live_counts.dropped_first(whole)
         return self._trim_block(self._blocks[0], count) if count else last_id
 
     def _trim_block(self, block: Block, count: int) -> StreamId:
@@ -194,6 +198,8 @@ class EntryLog(EntryReader):
     def _drop(self, index: int) -> None:
         self._forget(self._blocks[index])
         del self._blocks[index], self._first_ids[index]
+        if index == 0:
+            self._live_counts.dropped_first(1)
 
     def drop_last_blocks(self, count: int) -> int:
         """Drop up to `count` blocks of a log whose stream was deleted, and return how many. O(count)."""

@@ -162,6 +162,23 @@ def test_a_hole_counts_neither_in_ranks_nor_in_ranges() -> None:
     assert log.at_ranks([0, 1, 2, 3, 6]) == [1, 4, 5, 7, 10]
 
 
+def test_ranks_follow_appends_and_removals_at_both_ends_and_in_the_middle() -> None:
+    log = grown(50, NodeLimits(5, 0))
+    for change in (
+        lambda: log.remove([23]),
+        lambda: log.remove([1, 2, 3, 4, 5, 8]),
+        lambda: log.trim_front(7),
+        lambda: log.append(range(51, 58), [fragment_of(value) for value in range(51, 58)], NodeLimits(5, 0)),
+        lambda: log.remove(range(31, 36)),
+        lambda: log.trim_front(32),
+        lambda: log.trim_front(log.length - 1),
+    ):
+        change()
+        ids = log.range()[0]
+        assert [log.rank(value) for value in range(60)] == [bisect_left(ids, value) for value in range(60)]
+        assert log.at_ranks(range(len(ids))) == ids
+
+
 def test_open_blocks_are_never_cached_and_dropped_ones_leave_the_cache() -> None:
     cache = BlockCache()
     log = EntryLog(cache)

@@ -4,7 +4,7 @@
  * This module never runs the action itself.
  */
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Act, type Children, Field } from "./ui";
+import { Act, type Children, TextField } from "./ui";
 
 /** A modal dialog. Escape and a click on its ground close it. */
 export function Dialog({ title, onClose, children }: Children & { title: string; onClose(): void }) {
@@ -48,9 +48,7 @@ export function Confirm({ title, typed, verb, onConfirm, onClose, children }: Co
         }}
       >
         {children}
-        <Field label={`Type ${typed} to confirm`}>
-          <input class="wide mono" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        </Field>
+        <TextField label={`Type ${typed} to confirm`} class="wide mono" value={text} onInput={setText} />
         <div class="bar end">
           <button type="button" onClick={onClose}>
             Cancel

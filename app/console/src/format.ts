@@ -2,9 +2,9 @@
  * Numbers as text: counts, rates, sizes. Times are in `time.ts`.
  */
 
-/** Returns a count with separators, such as `10 000`. */
+/** Returns a count with separators, such as `10 000`. No line breaks in it. */
 export function count(value: number): string {
-  return value.toLocaleString("en-US").replaceAll(",", "\u2009");
+  return value.toLocaleString("en-US").replaceAll(",", "\u202f");
 }
 
 /** Returns a rate, such as `12.5/s`. */

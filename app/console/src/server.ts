@@ -106,12 +106,34 @@ async function exchange(
 /** A reply in Redis's words: its result, or its error line. */
 export type Reply = { readonly result: unknown } | { readonly error: string };
 
-/** Sends several commands in one request, and returns a reply for each. */
-export function pipeline(
+/** As many commands as one request has, so that it takes about a millisecond of the server's time. */
+const COMMANDS_PER_REQUEST = 20;
+
+/** Sends commands, a few in each request, and returns a reply for each. */
+export async function pipeline(
   commands: readonly (readonly CommandWord[])[],
   request: Request = {},
 ): Promise<Reply[]> {
-  return send<Reply[]>("POST", "/v1/command/pipeline", { ...request, body: commands });
+  const replies: Reply[] = [];
+  while (replies.length < commands.length) {
+    const body = commands.slice(replies.length, replies.length + COMMANDS_PER_REQUEST);
+    replies.push(...(await send<Reply[]>("POST", "/v1/command/pipeline", { ...request, body })));
+  }
+  return replies;
+}
+
+/** Requests that `forEach` has open at a time: other clients of the server wait for so many at most. */
+const OPEN_REQUESTS_MAX = 2;
+
+/** Runs a request for each item, a few at a time, and returns the results in the order of the items. */
+export async function forEach<T, R>(items: readonly T[], request: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  const next = async () => {
+    for (const [index, item] of left) results[index] = await request(item);
+  };
+  await Promise.all(Array.from({ length: OPEN_REQUESTS_MAX }, next));
+  return results;
 }
 
 /**

@@ -81,7 +81,7 @@ export function WhyOff({ needs, on }: { needs: Scope | readonly Scope[]; on?: Na
   return why === undefined ? null : <p class="why">{why}</p>;
 }
 
-/** A labelled input. */
+/** A labelled control. */
 export function Field({ label, hint, children }: Children & { label: string; hint?: string }) {
   return (
     <label class="field">
@@ -89,5 +89,26 @@ export function Field({ label, hint, children }: Children & { label: string; hin
       {children}
       {hint && <small class="quiet">{hint}</small>}
     </label>
+  );
+}
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  /** Its width (`tiny`, `short`, `wide`), and `mono` for ids and keys. */
+  readonly class?: string;
+  readonly value: string;
+  readonly placeholder?: string;
+  readonly inputMode?: "text" | "numeric" | "decimal";
+  readonly isOff?: boolean;
+  onInput(text: string): void;
+}
+
+/** A labelled line of text. */
+export function TextField({ label, hint, isOff, onInput, ...rest }: TextFieldProps) {
+  return (
+    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+      <input {...rest} disabled={isOff ?? false} onInput={(event) => onInput(event.currentTarget.value)} />
+    </Field>
   );
 }

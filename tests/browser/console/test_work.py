@@ -161,7 +161,7 @@ def test_entries_are_found_by_a_field_and_a_scan_says_how_much_it_read(console: 
     key = "work:scan"
     console.append(key, [{"rider": "Castilla" if number % 100 else "Norem"} for number in range(2500)])
     console.open("stream", key=key, field="rider", value="Norem")
-    console.until_text("in 2\u2009500 entries read, newest first; the whole range was searched")
+    console.until_text("in 2\u202f500 entries read, newest first; the whole range was searched")
     assert console.text("main .bar strong") == "25 matches"
 
 

@@ -10,7 +10,7 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   ["read", "Read entries, groups and pending entries; follow streams"],
   ["append", "Append entries, and create streams by appending"],
   ["consume", "Read in a group, acknowledge, return and claim"],
-  ["admin", "Create and delete streams and groups, trim, rename, the slow log"],
+  ["admin", "Create and delete streams and groups; trim and rename; see the slow log and the audit log"],
 ];
 
 export function AccessView() {

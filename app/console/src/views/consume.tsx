@@ -15,7 +15,7 @@ import { entryOf, listGroups } from "../streams";
 import { many } from "../format";
 import { Pending, Problem } from "../messages";
 import { duration } from "../time";
-import { Act, Field, WhyOff } from "../ui";
+import { Act, Field, TextField, WhyOff } from "../ui";
 import { Fields } from "./entry_table";
 
 interface Given {
@@ -158,32 +158,23 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
           else if (name !== "") void start();
         }}
       >
-        <Field label="Consumer">
-          <input
-            class="short"
-            value={name}
-            disabled={isRunning}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </Field>
-        <Field label="Credit">
-          <input
-            class="tiny"
-            inputMode="numeric"
-            value={credit}
-            disabled={isRunning}
-            onInput={(event) => setCredit(event.currentTarget.value)}
-          />
-        </Field>
-        <Field label="Claim after (s)">
-          <input
-            class="tiny"
-            inputMode="numeric"
-            value={idle}
-            disabled={isRunning}
-            onInput={(event) => setIdle(event.currentTarget.value)}
-          />
-        </Field>
+        <TextField label="Consumer" class="short" value={name} isOff={isRunning} onInput={setName} />
+        <TextField
+          label="Credit"
+          class="tiny"
+          inputMode="numeric"
+          value={credit}
+          isOff={isRunning}
+          onInput={setCredit}
+        />
+        <TextField
+          label="Claim after (s)"
+          class="tiny"
+          inputMode="numeric"
+          value={idle}
+          isOff={isRunning}
+          onInput={setIdle}
+        />
         <Act kind={isRunning ? "plain" : "main"} submits needs="consume" on={streamKey}>
           {isRunning ? "Stop" : "Start"}
         </Act>
@@ -202,7 +193,7 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
               </a>
               {delivery.deliveries > 0 && (
                 <span class="tag" title="Earlier deliveries">
-                  again, idle for {duration(delivery.idleMs)}
+                  again, {beforeOf(delivery.idleMs)}
                 </span>
               )}
               <Fields entry={entryOf(delivery)} />
@@ -214,14 +205,14 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
                 aria-label={`Acknowledge ${delivery.id}`}
                 onClick={() => void settle(delivery, "ack")}
               >
-                Ack
+                Acknowledge
               </button>
               <button
                 type="button"
                 aria-label={`Return ${delivery.id}`}
                 onClick={() => void settle(delivery, "nack")}
               >
-                Nack
+                Return
               </button>
             </div>
           </li>
@@ -230,6 +221,11 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
       {isRunning && held.length === 0 && <p class="quiet small">Waiting for entries of {shown(group)}.</p>}
     </section>
   );
+}
+
+/** Returns what was before a repeated delivery. The server counts the idle time of a returned entry from 1970. */
+function beforeOf(idleMs: number): string {
+  return idleMs > Date.now() / 2 ? "returned before" : `idle for ${duration(idleMs)}`;
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

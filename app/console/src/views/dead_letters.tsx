@@ -12,7 +12,7 @@ import { appendThen } from "../server";
 import { type Entry, findStream, readEntries } from "../streams";
 import { many } from "../format";
 import { Outcome, Problem } from "../messages";
-import { Act, Field } from "../ui";
+import { Act, TextField } from "../ui";
 
 const ORIGIN = ["origin_stream", "origin_group", "origin_id", "deliveries", "last_error"];
 const REDRIVEN_MAX = 100;
@@ -76,9 +76,7 @@ export function DeadLetters({ streamKey }: { streamKey: Name }) {
         new entries, and removes those that were appended from the dead letters.
       </p>
       <div class="toolbar">
-        <Field label="Stream of dead letters">
-          <input class="mono" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
-        </Field>
+        <TextField label="Stream of dead letters" class="mono" value={from} onInput={setFrom} />
         <span>
           {letters.data === undefined ? (
             <span class="quiet">has no dead letters</span>

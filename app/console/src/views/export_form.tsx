@@ -10,7 +10,7 @@ import { type Entry, readEntries } from "../streams";
 import { download } from "../clipboard";
 import { bytes, count, many } from "../format";
 import { Outcome } from "../messages";
-import { Act, Field, WhyOff } from "../ui";
+import { Act, Field, TextField, WhyOff } from "../ui";
 import { jsonOf } from "./snippets";
 
 const BYTES_MAX = 256e6;
@@ -18,7 +18,7 @@ const PAGE = 1_000;
 
 type Format = "ndjson" | "csv";
 
-export function ExportForm({ streamKey, length }: { streamKey: Name; length: number }) {
+export function ExportForm({ streamKey, length }: { streamKey: Name; length: number | undefined }) {
   const [format, setFormat] = useState<Format>("ndjson");
   const [start, setStart] = useState("");
   const [end, setEnd] = useState("");
@@ -43,7 +43,10 @@ export function ExportForm({ streamKey, length }: { streamKey: Name; length: num
   return (
     <section class="panel">
       <h2>Export</h2>
-      <p class="quiet">Downloads a range, oldest first. {many(length, "entry", "entries")} in the stream.</p>
+      <p class="quiet">
+        Downloads a range, oldest first.
+        {length !== undefined && ` ${many(length, "entry", "entries")} in the stream.`}
+      </p>
       <form
         class="toolbar"
         onSubmit={(event) => {
@@ -57,22 +60,20 @@ export function ExportForm({ streamKey, length }: { streamKey: Name; length: num
             <option value="csv">CSV</option>
           </select>
         </Field>
-        <Field label="From id">
-          <input
-            class="mono short"
-            placeholder="first"
-            value={start}
-            onInput={(event) => setStart(event.currentTarget.value.trim())}
-          />
-        </Field>
-        <Field label="To id">
-          <input
-            class="mono short"
-            placeholder="last"
-            value={end}
-            onInput={(event) => setEnd(event.currentTarget.value.trim())}
-          />
-        </Field>
+        <TextField
+          label="From id"
+          class="mono short"
+          placeholder="first"
+          value={start}
+          onInput={(text) => setStart(text.trim())}
+        />
+        <TextField
+          label="To id"
+          class="mono short"
+          placeholder="last"
+          value={end}
+          onInput={(text) => setEnd(text.trim())}
+        />
         {progress === undefined ? (
           <Act
             kind="main"

@@ -9,7 +9,7 @@ import { readTime, useZone, written } from "../time";
 import { Confirm, Dialog } from "../dialogs";
 import { count, many } from "../format";
 import { Outcome } from "../messages";
-import { Act, Field, WhyOff } from "../ui";
+import { Act, TextField, WhyOff } from "../ui";
 
 type Start = "new" | "all" | "place";
 
@@ -188,17 +188,14 @@ function Move({ streamKey, group, stream, onMove, onClose }: MoveProps) {
           if (isPlace) onMove(after);
         }}
       >
-        <Field
+        <TextField
           label={`Deliver the entries after this id or time (${zone === "utc" ? "UTC" : "local"})`}
           hint={`0 for all entries, $ for new entries only. Now at ${group.lastDeliveredId}`}
-        >
-          <input
-            class="wide mono"
-            value={text}
-            placeholder={written(Date.now(), zone, false)}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </Field>
+          class="wide mono"
+          value={text}
+          placeholder={written(Date.now(), zone, false)}
+          onInput={setText}
+        />
         <p aria-live="polite">
           {!isPlace
             ? "Enter an id or a time to see what the group would receive."

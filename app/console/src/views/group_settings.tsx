@@ -13,7 +13,7 @@ import { href } from "../router";
 import { send } from "../server";
 import { type Group, groupPath } from "../streams";
 import { duration } from "../time";
-import { Act, Field } from "../ui";
+import { Act, TextField } from "../ui";
 
 interface Given {
   readonly streamKey: Name;
@@ -171,15 +171,16 @@ function Form({ group, onApply, onClose }: FormProps) {
       >
         <Pending of={known} what="the settings" />
         {settings.map(({ name, description, kind }) => (
-          <Field key={name} label={name} hint={description}>
-            <input
-              class={kind === "text" ? "wide mono" : "mono"}
-              inputMode={kind === "text" ? "text" : "numeric"}
-              placeholder="not set"
-              value={given[name] ?? ""}
-              onInput={(event) => setGiven({ ...given, [name]: event.currentTarget.value })}
-            />
-          </Field>
+          <TextField
+            key={name}
+            label={name}
+            hint={description}
+            class={kind === "text" ? "wide mono" : "mono"}
+            inputMode={kind === "text" ? "text" : "numeric"}
+            placeholder="not set"
+            value={given[name] ?? ""}
+            onInput={(text) => setGiven({ ...given, [name]: text })}
+          />
         ))}
         {wrong !== undefined && <p class="why">{off}</p>}
         <div class="bar end">

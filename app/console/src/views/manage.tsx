@@ -12,7 +12,7 @@ import { findStream, splitEntries, streamPath } from "../streams";
 import { Confirm } from "../dialogs";
 import { count, many } from "../format";
 import { Outcome, Pending } from "../messages";
-import { Act, Field, WhyOff } from "../ui";
+import { Act, Field, TextField, WhyOff } from "../ui";
 import { ExportForm } from "./export_form";
 import { Retention } from "./retention";
 import { Scheduled } from "./scheduled";
@@ -29,7 +29,7 @@ export function ManageView({ streamKey }: Given) {
     <>
       <Pending of={stream} what="the stream" />
       <div class="cards two">
-        <ExportForm streamKey={streamKey} length={length} />
+        <ExportForm streamKey={streamKey} length={stream.data?.length} />
         <Trim streamKey={streamKey} length={length} onDone={stream.reload} />
         <Retention streamKey={streamKey} />
         <Scheduled streamKey={streamKey} />
@@ -78,13 +78,12 @@ function Trim({ streamKey, length, onDone }: { streamKey: Name; length: number; 
             <option value="min_id">from an id on</option>
           </select>
         </Field>
-        <Field label={by === "max_length" ? "How many" : "Id"}>
-          <input
-            class="mono short"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value.trim())}
-          />
-        </Field>
+        <TextField
+          label={by === "max_length" ? "How many" : "Id"}
+          class="mono short"
+          value={text}
+          onInput={(text) => setText(text.trim())}
+        />
         <Act
           kind="danger"
           submits
@@ -148,9 +147,7 @@ function Rename({ streamKey }: { streamKey: Name }) {
           if (off === undefined) setAsking(true);
         }}
       >
-        <Field label="New key">
-          <input class="mono" value={name} onInput={(event) => setName(event.currentTarget.value)} />
-        </Field>
+        <TextField label="New key" class="mono" value={name} onInput={setName} />
         <Act kind="danger" submits needs="admin" on={streamKey} off={off}>
           Rename
         </Act>

@@ -1,11 +1,11 @@
 /**
  * What the overview shows beside the list: first ids, bytes, worst lag, oldest pending entries.
  *
- * All groups of the page take one request, and so do their pending entries. The first id and the bytes of a stream
- * that has changed take one request (HEAD), without values.
+ * Groups and their pending entries take one request for 20 of them. The first id and the bytes of a stream that has
+ * changed take one request (HEAD), without values.
  */
 import { type Name, identity, nameOf } from "../names";
-import { type Reply, pipeline } from "../server";
+import { type Reply, forEach, pipeline } from "../server";
 import { type Outline, type Stream, outlineOf as readOutline } from "../streams";
 
 export interface Details extends Outline {
@@ -30,7 +30,7 @@ export async function detailsOf(
 ): Promise<ReadonlyMap<string, Details>> {
   const grouped = streams.filter((stream) => stream.groups > 0);
   const [outlines, groups] = await Promise.all([
-    Promise.all(streams.map((stream) => outlineOf(stream, signal))),
+    forEach(streams, (stream) => outlineOf(stream, signal)),
     grouped.length === 0
       ? []
       : pipeline(

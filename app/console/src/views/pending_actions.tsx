@@ -12,8 +12,9 @@ import { type Entry, getEntry, getGroup, groupPath } from "../streams";
 import { Dialog } from "../dialogs";
 import { many } from "../format";
 import { Outcome } from "../messages";
-import { Act, Field, WhyOff } from "../ui";
+import { Act, Field, TextField, WhyOff } from "../ui";
 import { deadLettersOf, deadLetter } from "./dead_letters";
+import { DelayField, delayMember, whyNoDelay } from "./delay";
 import type { PendingEntry } from "./pending";
 
 type Kind = "ack" | "nack" | "claim" | "dead";
@@ -109,9 +110,8 @@ function Acknowledge({ streamKey, group, chosen, run, onClose }: DialogProps) {
 function Return({ streamKey, group, chosen, run, onClose }: DialogProps) {
   const [mode, setMode] = useState("fail");
   const [delay, setDelay] = useState("");
-  const delayMs = Math.round(Number(delay) * 1000);
   const work = async () => {
-    const body = { ids: idsOf(chosen), mode, ...(delay === "" ? {} : { delay_ms: delayMs }) };
+    const body = { ids: idsOf(chosen), mode, ...delayMember(delay) };
     const reply = await send<{ nacked: number }>("POST", groupPath(streamKey, group, ":nack"), { body });
     return `${many(reply.nacked, "entry", "entries")} returned to the group${missed(chosen.length - reply.nacked)}.`;
   };
@@ -119,7 +119,7 @@ function Return({ streamKey, group, chosen, run, onClose }: DialogProps) {
     <Choice
       title={`Return ${many(chosen.length, "entry", "entries")}?`}
       verb="Return"
-      off={delayMs >= 0 ? undefined : "The delay must be a number of seconds."}
+      off={whyNoDelay(delay)}
       onRun={() => run(work)}
       onClose={onClose}
     >
@@ -131,14 +131,12 @@ function Return({ streamKey, group, chosen, run, onClose }: DialogProps) {
           <option value="fatal">the entry should not be tried again</option>
         </select>
       </Field>
-      <Field label="Not again before (s)" hint="Empty: after the backoff of the group, or at once.">
-        <input
-          class="short"
-          inputMode="decimal"
-          value={delay}
-          onInput={(event) => setDelay(event.currentTarget.value.trim())}
-        />
-      </Field>
+      <DelayField
+        label="Not again before (s)"
+        hint="Empty: after the backoff of the group, or at once."
+        value={delay}
+        onInput={setDelay}
+      />
     </Choice>
   );
 }
@@ -170,17 +168,14 @@ function Claim({ streamKey, group, chosen, run, onClose }: DialogProps) {
         They become pending for one consumer, with an idle time of 0. Its next read of its own entries returns
         them.
       </p>
-      <Field label="Consumer">
-        <input class="wide" value={consumer} onInput={(event) => setConsumer(event.currentTarget.value)} />
-      </Field>
-      <Field label="Only if idle for at least (s)">
-        <input
-          class="short"
-          inputMode="numeric"
-          value={idle}
-          onInput={(event) => setIdle(event.currentTarget.value)}
-        />
-      </Field>
+      <TextField label="Consumer" class="wide" value={consumer} onInput={setConsumer} />
+      <TextField
+        label="Only if idle for at least (s)"
+        class="short"
+        inputMode="numeric"
+        value={idle}
+        onInput={setIdle}
+      />
     </Choice>
   );
 }
@@ -213,12 +208,14 @@ function Move({ streamKey, group, chosen, run, onClose }: DialogProps) {
         {shown(group)}.
         {moved.length < chosen.length && ` The first ${MOVED_MAX} of ${chosen.length} are moved.`}
       </p>
-      <Field label="Stream of dead letters">
-        <input class="wide mono" value={target} onInput={(event) => setTarget(event.currentTarget.value)} />
-      </Field>
-      <Field label="Reason" hint="Kept as the field last_error.">
-        <input class="wide" value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
-      </Field>
+      <TextField label="Stream of dead letters" class="wide mono" value={target} onInput={setTarget} />
+      <TextField
+        label="Reason"
+        hint="Kept as the field last_error."
+        class="wide"
+        value={reason}
+        onInput={setReason}
+      />
     </Choice>
   );
 }

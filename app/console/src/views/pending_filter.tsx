@@ -4,7 +4,7 @@
 import { useState } from "preact/hooks";
 import { type Name, readName, segment } from "../names";
 import { go, href } from "../router";
-import { Field } from "../ui";
+import { Field, TextField } from "../ui";
 import type { Given } from "./pending";
 
 export function Filter({
@@ -39,32 +39,23 @@ export function Filter({
           ))}
         </select>
       </Field>
-      <Field label="Consumer">
-        <input
-          class="short"
-          placeholder="any"
-          value={who}
-          onInput={(event) => setWho(event.currentTarget.value)}
-        />
-      </Field>
-      <Field label="Idle for at least (s)">
-        <input
-          class="short"
-          inputMode="numeric"
-          placeholder="0"
-          value={idle}
-          onInput={(event) => setIdle(event.currentTarget.value)}
-        />
-      </Field>
-      <Field label="Deliveries at least">
-        <input
-          class="short"
-          inputMode="numeric"
-          placeholder="1"
-          value={deliveries}
-          onInput={(event) => setDeliveries(event.currentTarget.value)}
-        />
-      </Field>
+      <TextField label="Consumer" class="short" placeholder="any" value={who} onInput={setWho} />
+      <TextField
+        label="Idle for at least (s)"
+        class="short"
+        inputMode="numeric"
+        placeholder="0"
+        value={idle}
+        onInput={setIdle}
+      />
+      <TextField
+        label="Deliveries at least"
+        class="short"
+        inputMode="numeric"
+        placeholder="1"
+        value={deliveries}
+        onInput={setDeliveries}
+      />
       <button type="submit">Filter</button>
     </form>
   );

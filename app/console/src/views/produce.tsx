@@ -10,7 +10,8 @@ import type { Name } from "../names";
 import { href } from "../router";
 import { send } from "../server";
 import { type Entry, streamPath } from "../streams";
-import { Act, Field, Time, WhyOff } from "../ui";
+import { Act, Field, TextField, Time, WhyOff } from "../ui";
+import { DelayField, delayMember, whyNoDelay } from "./delay";
 import { takeDraft } from "./draft";
 import { Many } from "./produce_many";
 
@@ -74,18 +75,12 @@ function One({ form, streamKey, draft }: { form: Form; streamKey: Name; draft: E
           : { pairs: pairs.filter(([name]) => name !== ""), ...encoding };
       const headers: Record<string, string> =
         idempotencyKey === "" ? {} : { "Idempotency-Key": idempotencyKey, "Producer-Id": producer };
-      const later = delay === "" ? {} : { delay_ms: delayMs };
-      const body = { ...content, ...later, ...(id === "" ? {} : { id }) };
+      const body = { ...content, ...delayMember(delay), ...(id === "" ? {} : { id }) };
       setAppended(await send<Appended>("POST", streamPath(streamKey, "/entries"), { body, headers }));
       return undefined;
     });
-  const delayMs = Math.round(Number(delay) * 1000);
-  const off =
-    form === "fields" && pairs.every(([name]) => name === "")
-      ? "Name a field first."
-      : delayMs >= 0
-        ? undefined
-        : "The delay must be a number of seconds.";
+  const isEmpty = form === "fields" && pairs.every(([name]) => name === "");
+  const off = isEmpty ? "Name a field first." : whyNoDelay(delay);
   return (
     <form
       class="panel produce"
@@ -110,36 +105,34 @@ function One({ form, streamKey, draft }: { form: Form; streamKey: Name; draft: E
       <details>
         <summary>Id, delay and idempotency key</summary>
         <div class="toolbar">
-          <Field label="Id" hint="By default the server chooses it.">
-            <input
-              class="mono"
-              placeholder="1692632086370-0"
-              value={id}
-              onInput={(event) => setId(event.currentTarget.value)}
-            />
-          </Field>
-          <Field label="Delay (s)" hint="Appended after this time; until then nobody sees the entry.">
-            <input
-              class="short"
-              inputMode="decimal"
-              value={delay}
-              onInput={(event) => setDelay(event.currentTarget.value.trim())}
-            />
-          </Field>
-          <Field label="Idempotency key" hint="A repeated append with the same key appends nothing.">
-            <input
-              class="mono"
-              value={idempotencyKey}
-              onInput={(event) => setIdempotencyKey(event.currentTarget.value)}
-            />
-          </Field>
-          <Field label="Producer" hint="The key belongs to this producer.">
-            <input
-              class="mono"
-              value={producer}
-              onInput={(event) => setProducer(event.currentTarget.value)}
-            />
-          </Field>
+          <TextField
+            label="Id"
+            hint="By default the server chooses it."
+            class="mono"
+            placeholder="1692632086370-0"
+            value={id}
+            onInput={setId}
+          />
+          <DelayField
+            label="Delay (s)"
+            hint="Appended after this time; until then nobody sees the entry."
+            value={delay}
+            onInput={setDelay}
+          />
+          <TextField
+            label="Idempotency key"
+            hint="A repeated append with the same key appends nothing."
+            class="mono"
+            value={idempotencyKey}
+            onInput={setIdempotencyKey}
+          />
+          <TextField
+            label="Producer"
+            hint="The key belongs to this producer."
+            class="mono"
+            value={producer}
+            onInput={setProducer}
+          />
         </div>
       </details>
       <div class="bar">

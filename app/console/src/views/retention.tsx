@@ -13,7 +13,7 @@ import { type Name, shown } from "../names";
 import { send } from "../server";
 import { streamPath } from "../streams";
 import { duration } from "../time";
-import { Act, Field, WhyOff } from "../ui";
+import { Act, TextField, WhyOff } from "../ui";
 
 type State = api.RetentionState;
 
@@ -126,15 +126,15 @@ function Form({ title, state, onApply, onClose }: FormProps) {
       ? "Enter at least one rule that removes entries."
       : undefined;
   const field = (label: string, hint: string, text: string, set: (text: string) => void) => (
-    <Field label={label} hint={hint}>
-      <input
-        class="mono"
-        inputMode="decimal"
-        placeholder="no limit"
-        value={text}
-        onInput={(event) => set(event.currentTarget.value.trim())}
-      />
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      class="mono"
+      inputMode="decimal"
+      placeholder="no limit"
+      value={text}
+      onInput={(text) => set(text.trim())}
+    />
   );
   const tick = (label: string, value: boolean, set: (value: boolean) => void) => (
     <label class="bar">

@@ -1,18 +1,18 @@
 /**
- * Search for streams whose key contains a text: SCAN, a bounded number of keys at each step.
+ * Search for streams whose key contains a text: SCAN, a bounded number of keys in each request.
  *
- * A step examines at most 1 000 keys. Four lanes run side by side, each over its part of the cursors, so the time
- * between two steps is used; other clients of the server wait for four steps at most, which are a few milliseconds
- * each. A cursor of the server is a position between 0 and 2^64, and rises. The first lane ends only at its bound or
+ * A request examines 1 000 keys in each lane, which takes about a millisecond of the server's time, and the next one
+ * is sent after its reply: other clients of the server wait for one request at most. A cursor of the server is a
+ * position between 0 and 2^64, and rises; a lane is a part of the cursors. The first lane ends only at its bound or
  * at the end of the scan, so no stream is missed even where a server has other cursors: the lanes then find the same
  * streams twice, and the second find is dropped.
  */
 import { type Name, identity, nameOf, shown } from "../names";
-import { send } from "../server";
+import { type Reply, forEach, pipeline } from "../server";
 import { type Stream, findStream } from "../streams";
 
 const KEYS_PER_STEP = 1_000;
-const LANES = 4n;
+const LANES = 2n;
 const CURSORS = 1n << 64n;
 const MATCHES_MAX = 100;
 
@@ -47,14 +47,12 @@ export class Search {
 
   /** Runs to the end, or to the number of matches that fit the page. Calls `report` after each step. */
   async run(signal: AbortSignal, report: (found: Found) => void): Promise<void> {
-    await Promise.all(
-      this.#lanes.map(async (lane) => {
-        while (lane.at < lane.to && !this.#isCut && !signal.aborted) {
-          await this.#step(lane, signal);
-          if (!signal.aborted) report(this.found());
-        }
-      }),
-    );
+    for (;;) {
+      const open = this.#lanes.filter((lane) => lane.at < lane.to);
+      if (open.length === 0 || this.#isCut || signal.aborted) return;
+      await this.#step(open, signal);
+      if (!signal.aborted) report(this.found());
+    }
   }
 
   found(): Found {
@@ -69,15 +67,26 @@ export class Search {
     };
   }
 
-  async #step(lane: Lane, signal: AbortSignal): Promise<void> {
-    const body = ["SCAN", String(lane.at), "MATCH", this.#pattern, "COUNT", KEYS_PER_STEP];
-    const { result } = await send<{ result: [string, string[]] }>("POST", "/v1/command", { body, signal });
-    const keys = result[1].map((key): Name => nameOf(key, {}));
+  async #step(lanes: readonly Lane[], signal: AbortSignal): Promise<void> {
+    const scans = lanes.map((lane) => [
+      ...["SCAN", String(lane.at), "MATCH", this.#pattern],
+      ...["COUNT", String(KEYS_PER_STEP)],
+    ]);
+    const steps = (await pipeline(scans, { signal })).map(scanned);
+    const keys = steps.flatMap(([, found]) => found.map((key): Name => nameOf(key, {})));
     const unknown = keys.filter((key) => !this.#streams.has(identity(key))).slice(0, MATCHES_MAX + 1);
-    const rows = await Promise.all(unknown.map((key) => findStream(key, signal)));
+    const rows = await forEach(unknown, (key) => findStream(key, signal));
     for (const row of rows) if (row !== undefined) this.#streams.set(identity(row.key), row);
-    const next = BigInt(result[0]);
-    lane.at = next === 0n || next > lane.to ? lane.to : next;
+    lanes.forEach((lane, index) => {
+      const next = BigInt(steps[index]![0]);
+      lane.at = next === 0n || next > lane.to ? lane.to : next;
+    });
     this.#isCut = this.#streams.size > MATCHES_MAX;
   }
+}
+
+/** Returns the next cursor and the keys. Throws an error of the server. */
+function scanned(reply: Reply): [string, string[]] {
+  if ("error" in reply) throw new Error(reply.error);
+  return reply.result as [string, string[]];
 }
