@@ -90,8 +90,8 @@ def create_api(
     app.state.filter_turns = FilterTurns()
     app.router.routes.extend(pages)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
-    for router in ROUTERS:
-        app.include_router(router)
+    # `include_router` would prepare every route at the first request, and once more than needed.
+    app.router.routes.extend(app.state.routes)
     endpoint = WebSocketEndpoint(store, app.version, app.state.open_limits, rates, security)
     app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, endpoint))
     app.add_route(WEBSOCKET_PATH, upgrade_required, methods=["GET"], include_in_schema=False)
