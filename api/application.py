@@ -29,7 +29,7 @@ from tailrace.api.ports import NoServerReport, NoSlowLog, SlowLog, TurnStore, no
 from tailrace.api.routes import ROUTERS
 from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
 from tailrace.api.tallies import OpenLimits
-from tailrace.api.websocket.endpoint import WEBSOCKET_PATH, WebSocketEndpoint, upgrade_required
+from tailrace.api.websocket.route import WEBSOCKET_PATH, DeferredEndpoint, upgrade_required
 from tailrace.api.wire.filtering import FilterTurns
 from tailrace.api.wire.imports import Imports
 from tailrace.core.limits import BODY_BYTES_MAX
@@ -90,9 +90,9 @@ def create_api(
     app.state.filter_turns = FilterTurns()
     app.router.routes.extend(pages)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
-    for router in ROUTERS:
-        app.include_router(router)
-    endpoint = WebSocketEndpoint(store, app.version, app.state.open_limits, rates, security)
+    # `include_router` would prepare every route at the first request, and once more than needed.
+    app.router.routes.extend(app.state.routes)
+    endpoint = DeferredEndpoint(store, app.version, app.state.open_limits, rates, security)
     app.router.routes.append(WebSocketRoute(WEBSOCKET_PATH, endpoint))
     app.add_route(WEBSOCKET_PATH, upgrade_required, methods=["GET"], include_in_schema=False)
     install_problem_handlers(app)

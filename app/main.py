@@ -17,9 +17,9 @@ from tailrace.api.application import create_api
 from tailrace.app import __version__
 from tailrace.app.console import console_routes
 from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
-from tailrace.app.metrics.endpoint import MetricsEndpoint
 from tailrace.app.metrics.process_report import ProcessReport
 from tailrace.app.metrics.reuse import CensusReuse
+from tailrace.app.metrics.route import DeferredMetrics
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
 from tailrace.app.protocols.connections import SWEEP_PERIOD_S
@@ -114,6 +114,6 @@ def create_app(
     sources.tokens = tokens
     reuse = CensusReuse()
     api.state.server_report = ProcessReport(sources, settings, reuse)
-    endpoint = MetricsEndpoint(sources, settings.metrics_groups, reuse)
+    endpoint = DeferredMetrics(sources, settings.metrics_groups, reuse)
     api.add_route("/metrics", endpoint.metrics, methods=["GET"], include_in_schema=False)
     return RequestObserver(api, sources, tracing)

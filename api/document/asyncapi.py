@@ -12,9 +12,9 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from tailrace.api.schemas import DOCUMENTED_MODELS
-from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
 from tailrace.api.websocket.messages import MESSAGES
 from tailrace.api.websocket.requests import REQUESTS
+from tailrace.api.websocket.route import WEBSOCKET_PATH
 from tailrace.api.websocket_limits import CloseCode
 
 ASYNCAPI_VERSION: Final = "3.0.0"

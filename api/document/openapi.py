@@ -17,7 +17,6 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.api.document.asyncapi import asyncapi_document
 from tailrace.api.document.response_headers import HEADERS, add_response_headers
 from tailrace.api.problems.examples import problem_examples
 from tailrace.api.problems.table import KINDS, PROBLEM_MEDIA_TYPE, ProblemCode
@@ -97,13 +96,17 @@ class Api(FastAPI):
 
     async def _answer_asyncapi(self, _request: Request) -> Response:
         if self._asyncapi_text is None:
-            self._asyncapi_text = msgspec.json.encode(
-                await asyncio.to_thread(asyncapi_document, self.version)
-            )
+            self._asyncapi_text = await asyncio.to_thread(self._asyncapi_written)
         return Response(self._asyncapi_text, media_type=JSON)
 
     def _written(self) -> bytes:
         return msgspec.json.encode(self.openapi())
+
+    def _asyncapi_written(self) -> bytes:
+        # Only this document needs the models of the WebSocket at once.
+        from tailrace.api.document.asyncapi import asyncapi_document  # noqa: PLC0415
+
+        return msgspec.json.encode(asyncapi_document(self.version))
 
     def openapi(self) -> dict[str, Any]:
         """Return the document. It is generated once."""

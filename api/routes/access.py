@@ -8,11 +8,12 @@ from starlette.responses import Response
 
 from tailrace.api.access.security import principal_of
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.principals import ANONYMOUS_LOCAL
 from tailrace.api.schemas.access import AccessReply
 from tailrace.api.wire.replies import json_response
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=DeferredRoute)
 
 
 @router.get(

@@ -13,6 +13,7 @@ from tailrace.api.document.operations import operation
 from tailrace.api.hot import answers, commands
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS
 from tailrace.api.hot.operations import IMPORT_ENTRIES, XADD, XADD_BATCH, HotOperation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.scheduled import accepted
 from tailrace.api.schemas.appends import BatchReply, ImportCheck, XaddBatchBody, XaddBody, XaddReply
@@ -33,7 +34,7 @@ from tailrace.core.commands import Append, FindAppend
 from tailrace.core.errors import ErrorCode
 from tailrace.core.replies import AppendReply, ScheduleReply
 
-router = APIRouter(tags=["entries"])
+router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 
 APPEND_HEADERS: Final = (*PRODUCER_HEADERS, *TRACE_HEADERS)
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.http.problem_handlers import refusal_response
 from tailrace.api.problems.table import (
@@ -39,7 +40,7 @@ from tailrace.core.grammar import Request as RedisRequest
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
 from tailrace.core.parser import parse_request
 
-router = APIRouter(tags=["command"])
+router = APIRouter(tags=["command"], route_class=DeferredRoute)
 
 ReplyEncoding: TypeAlias = Annotated[
     str | None,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.groups import ConsumerCreated, ConsumerDeleted, ConsumerList
@@ -19,7 +20,7 @@ from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import CreateConsumer, DeleteConsumer, InfoConsumers
 from tailrace.core.errors import ErrorCode, no_such_consumer
 
-router = APIRouter(tags=["consumers"])
+router = APIRouter(tags=["consumers"], route_class=DeferredRoute)
 
 
 @router.get(

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.existing import execute_together
 from tailrace.api.schemas.dead_letters import CONFIGURED_EXAMPLE, GroupSettingsBody, RedriveBody, RedriveReply
@@ -24,7 +25,7 @@ from tailrace.core import replies
 from tailrace.core.commands import ConfigureGroup, InfoGroups, Redrive
 from tailrace.core.errors import ErrorCode
 
-router = APIRouter(tags=["groups"])
+router = APIRouter(tags=["groups"], route_class=DeferredRoute)
 
 
 @router.post(

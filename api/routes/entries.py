@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.existing import execute_on_existing
 from tailrace.api.routes.ranges import no_such_entry
@@ -35,7 +36,7 @@ from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import SPLIT_PARTS_MAX
 from tailrace.core.replies import DeleteResult, SeekReply, SplitReply
 
-router = APIRouter(tags=["entries"])
+router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 
 
 @router.delete(

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.hot.operations import XINFO_GROUP
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.existing import execute_together
 from tailrace.api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
@@ -24,7 +25,7 @@ from tailrace.core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGro
 from tailrace.core.errors import ErrorCode, no_group
 from tailrace.core.stream_id import parse_position
 
-router = APIRouter(tags=["groups"])
+router = APIRouter(tags=["groups"], route_class=DeferredRoute)
 
 NEW_GROUP_EXAMPLE: Final = {
     "name": "judges",

@@ -20,6 +20,7 @@ from tailrace.api.hot.operations import (
     XPENDING_SUMMARY,
 )
 from tailrace.api.hot.read_commands import PENDING_PAGE_DEFAULT, pending_command
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.base import I64_MAX
@@ -50,7 +51,7 @@ from tailrace.core import replies
 from tailrace.core.commands import AcknowledgeAndDelete, PendingSummary
 from tailrace.core.errors import ErrorCode
 
-router = APIRouter(tags=["pending"])
+router = APIRouter(tags=["pending"], route_class=DeferredRoute)
 
 
 @router.get(

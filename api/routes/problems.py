@@ -8,12 +8,13 @@ from fastapi import APIRouter, Path
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.pages import HTML, html_page
 from tailrace.api.problems.help import code_of_slug
 from tailrace.api.problems.help.page import problem_html
 from tailrace.api.problems.table import PROBLEM_PAGES, HttpCode, RequestRefused
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=DeferredRoute)
 
 _PAGE: Final[dict[str, Any]] = {
     "responses": {

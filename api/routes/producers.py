@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.producers import ProducerState, TakeOverBody
@@ -22,7 +23,7 @@ from tailrace.api.wire.stream_replies import epoch_json
 from tailrace.core.commands import InfoProducer, TakeOverEpoch
 from tailrace.core.errors import ErrorCode
 
-router = APIRouter(tags=["streams"])
+router = APIRouter(tags=["streams"], route_class=DeferredRoute)
 
 
 @router.get(

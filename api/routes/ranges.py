@@ -12,6 +12,7 @@ from tailrace.api.access.token_end import GuardedStreamingResponse
 from tailrace.api.document.operations import operation
 from tailrace.api.hot.operations import GET_ENTRY, XRANGE
 from tailrace.api.hot.read_commands import after_command, entry_command, range_command
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected, while_connected
 from tailrace.api.name_members import named
 from tailrace.api.ports import StreamStore
@@ -42,7 +43,7 @@ from tailrace.core.errors import ErrorCode, no_such_key
 from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import RangeReply, ReadReply
 
-router = APIRouter(tags=["entries"])
+router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 
 CHOSEN_FIELDS_MAX: Final = 1_000
 """Names of fields that one export may choose."""

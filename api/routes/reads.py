@@ -9,6 +9,7 @@ from starlette.responses import Response
 from tailrace.api.document.operations import operation
 from tailrace.api.hot import answers, commands
 from tailrace.api.hot.operations import XREAD, XREADGROUP
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
@@ -20,7 +21,7 @@ from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Reply
 
-router = APIRouter(tags=["reads"])
+router = APIRouter(tags=["reads"], route_class=DeferredRoute)
 
 
 @router.post(

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.hot.answers import REPLAYED_HEADERS
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.name_members import named
 from tailrace.api.problems.refusal_texts import quoted
 from tailrace.api.problems.table import HttpCode, RequestRefused
@@ -25,7 +26,7 @@ from tailrace.core.commands import CancelScheduled, ListScheduled
 from tailrace.core.delay_limits import SCHEDULED_PAGE_MAX
 from tailrace.core.errors import ErrorCode
 
-router = APIRouter(tags=["entries"])
+router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 
 ScheduledIdPath: TypeAlias = Annotated[
     str,

@@ -10,11 +10,12 @@ from starlette.responses import Response
 
 from tailrace.api.access.security import guard_of
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.schemas.server import ServerState
 from tailrace.api.schemas.service import Limits
 from tailrace.api.wire.replies import json_response
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=DeferredRoute)
 
 LISTED_DEFAULT: Final = 10
 LISTED_MAX: Final = 100

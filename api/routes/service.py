@@ -7,13 +7,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.pages import page
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.schemas.service import Health, Limits, Readiness
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=DeferredRoute)
 
 
 @router.get(

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from tailrace.api.access.security import Security, guard_of, principal_of
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.ports import SlowLog
 from tailrace.api.principals import Act
 from tailrace.api.problems.table import request_id_of
@@ -17,7 +18,7 @@ from tailrace.api.schemas.slow_log import SlowLogPage
 from tailrace.api.wire.replies import json_response, no_content
 from tailrace.core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=DeferredRoute)
 
 
 @router.get(

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from tailrace.api.document.operations import operation
 from tailrace.api.hot import answers
 from tailrace.api.hot.operations import XINFO_STREAM, XLEN
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.existing import execute_together
@@ -51,7 +52,7 @@ from tailrace.core.errors import ErrorCode, no_such_key
 from tailrace.core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX, PAGE_ENTRIES_MAX
 from tailrace.core.replies import StreamFullInfo, StreamInfo, StreamList
 
-router = APIRouter(tags=["streams"])
+router = APIRouter(tags=["streams"], route_class=DeferredRoute)
 
 
 @router.get("/v1/streams", **operation("list_streams", "List streams", reply=StreamPage))

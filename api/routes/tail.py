@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.head import is_head
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode, request_id_of
@@ -31,7 +32,7 @@ from tailrace.core.filters import Filter
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import MAX_ID, StreamId
 
-router = APIRouter(tags=["reads"])
+router = APIRouter(tags=["reads"], route_class=DeferredRoute)
 
 _EXAMPLE: Final = """\
 retry: 2000

@@ -9,11 +9,12 @@ from starlette.responses import Response
 from tailrace.api.access.security import Security, principal_of
 from tailrace.api.access.tickets import EXPIRES_IN_S
 from tailrace.api.document.operations import operation
+from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.schemas.tickets import Ticket
 from tailrace.api.wire.replies import json_response
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=DeferredRoute)
 
 
 @router.post(

@@ -17,7 +17,7 @@ I64_MAX: Final = (1 << 63) - 1
 class WireModel(BaseModel):
     """The base of all JSON objects of the API: immutable, without type coercion or unknown members."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 EntryId: TypeAlias = Annotated[

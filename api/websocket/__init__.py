@@ -27,5 +27,6 @@ It owns the two subprotocols, requests and their replies, and subscriptions with
 `greeting`                 the server's first frame
 `outlets`                  interfaces: the output of a session, and the output of a connection
 `endpoint`                 the connection itself and its tasks
+`route`                    the path, and the import of `endpoint` at the first connection
 =========================  ==========================================================================
 """

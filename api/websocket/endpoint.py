@@ -10,25 +10,24 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from tailrace.api.access.rates import Quota, Rates, client_address_of, require_quota
 from tailrace.api.access.security import Guard, Security
 from tailrace.api.ports import StoreUnavailable, TurnStore
 from tailrace.api.principals import Unauthenticated
-from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.problems.table import RequestRefused
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.exchanges import Turn
 from tailrace.api.websocket.frames import read_frame
 from tailrace.api.websocket.greeting import greeting
-from tailrace.api.websocket.handshake import SOCKET_EXTENSION, refuse, shake_hands
+from tailrace.api.websocket.handshake import refuse, shake_hands
 from tailrace.api.websocket.outlets import Socket
 from tailrace.api.websocket.plans import Answers
+from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
@@ -38,10 +37,6 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import Reply
-
-WEBSOCKET_PATH: Final = "/v1/ws"
-
-_NO_HANDSHAKE: Final = "this resource is a WebSocket: send an opening handshake (RFC 6455) over HTTP/1.1"
 
 _logger = logging.getLogger("tailrace.websocket")
 
@@ -77,11 +72,6 @@ class WebSocketEndpoint:
         with self._open_limit:
             connection = _Connection(self._store, self._reads, socket, codec, guard, take)
             await connection.serve(receive, self._version)
-
-
-async def upgrade_required(_request: Request) -> Response:
-    """Refuse a plain HTTP request to the path of the WebSocket (426)."""
-    raise RequestRefused(HttpCode.UPGRADE_REQUIRED, _NO_HANDSHAKE, headers={"Upgrade": "websocket"})
 
 
 class _Connection:

@@ -6,7 +6,7 @@ It owns the checks before a connection is accepted, and the response if it is re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.datastructures import Headers
@@ -30,10 +30,8 @@ from tailrace.api.problems.table import (
     problem,
     unauthenticated_problem,
 )
+from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket.subprotocols import CODECS
-
-SOCKET_EXTENSION: Final = "tailrace.socket"
-"""The key of the connection's `Socket` in `extensions` of the ASGI scope."""
 
 
 class Handshake(NamedTuple):

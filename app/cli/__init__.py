@@ -16,6 +16,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from tailrace.app.gc_tuning import uncollected
+
 _HELP = """Redis and Valkey Streams over HTTP: the server and its command-line client."""
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
@@ -125,9 +127,9 @@ class _Commands(TyperGroup):
 def load_command(name: str) -> Any:
     """Import the command `name` and return it."""
     module, _, attribute = _COMMANDS[name][0].partition(":")
-    command = typer.main.get_command(
-        _alone(name, getattr(import_module(f"tailrace.app.cli.{module}"), attribute))
-    )
+    with uncollected():
+        loaded = import_module(f"tailrace.app.cli.{module}")
+    command = typer.main.get_command(_alone(name, getattr(loaded, attribute)))
     command.name = name
     return command
 

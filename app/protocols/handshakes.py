@@ -16,7 +16,7 @@ from websockets.http11 import MAX_LINE_LENGTH
 from websockets.server import ServerProtocol
 
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
+from tailrace.api.websocket.route import WEBSOCKET_PATH
 from tailrace.app.protocols.refusals import ProtocolRefusal
 from tailrace.app.protocols.request_head import RequestHead
 

@@ -18,7 +18,7 @@ from websockets.frames import Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 
-from tailrace.api.websocket.handshake import SOCKET_EXTENSION
+from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket_limits import (
     CLOSE_GRACE_S,
     FRAME_BYTES_MAX,

@@ -12,8 +12,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from tailrace.api.websocket.endpoint import WEBSOCKET_PATH
-from tailrace.api.websocket.handshake import SOCKET_EXTENSION
+from tailrace.api.websocket.route import SOCKET_EXTENSION, WEBSOCKET_PATH
 
 
 class Peer:

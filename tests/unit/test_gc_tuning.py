@@ -42,6 +42,19 @@ kept += [[] for _ in range(500_000)]
 print(json.dumps([dead() is None]))
 """
 
+START = """
+import gc, json
+from tailrace.app.gc_tuning import tune_garbage_collector, uncollected
+
+collections = []
+gc.callbacks.append(lambda phase, info: phase == "start" and collections.append(info))
+with uncollected():
+    kept = [[] for _ in range(500_000)]
+tune_garbage_collector()
+ignored = gc.get_freeze_count()
+print(json.dumps([len(collections), ignored >= len(kept), gc.isenabled()]))
+"""
+
 
 def printed_by(program: str) -> list[int]:
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -58,3 +71,7 @@ def test_a_full_collection_examines_only_what_is_new() -> None:
 
 def test_a_cycle_among_new_objects_is_found() -> None:
     assert printed_by(CYCLES) == [True]
+
+
+def test_the_objects_of_the_start_are_never_examined() -> None:
+    assert printed_by(START) == [0, True, True]
