@@ -6,15 +6,14 @@ The server rejects an option of a later release; it never ignores one.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from tailrace.api.server_limits import ServerLimits
 from tailrace.app.tokens.file import DEFAULT_NAME
@@ -52,14 +51,14 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-class Settings(ServerLimits):
+class Settings(ServerLimits, BaseSettings):
     """All options of `tailrace serve`. Arguments override the environment, and the environment overrides
     defaults. `api.server_limits` defines the options that limit clients.
 
     Raises `pydantic.ValidationError`, which names every invalid option.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, frozen=True, validate_default=False)
 
     host: str = Field(
         default="127.0.0.1",
@@ -115,7 +114,7 @@ class Settings(ServerLimits):
     tls_key: Path | None = Field(
         default=None, description="PEM file with the unencrypted key of the certificate."
     )
-    allowed_origin: tuple[str, ...] = Field(
+    allowed_origin: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
         description="Other origin whose pages may use the server, such as https://app.example; repeat for "
         "each. In the environment variable, separate origins with spaces.",
@@ -141,18 +140,6 @@ class Settings(ServerLimits):
     shutdown_grace_s: int = Field(
         default=10, ge=1, le=600, description="Seconds for running requests to finish after SIGTERM."
     )
-
-    @classmethod
-    def _environment(cls) -> Mapping[str, str]:
-        return os.environ
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_environment(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Add the options that the environment sets. Letter case makes no difference in their names."""
-        found = {name.upper(): value for name, value in cls._environment().items()}
-        named = {name: f"{ENVIRONMENT_PREFIX}{name.upper()}" for name in cls.model_fields}
-        return {name: found[key] for name, key in named.items() if key in found} | arguments
 
     @field_validator("allowed_origin", mode="before")
     @classmethod

@@ -5,8 +5,10 @@ The settings ignore the environment, so `TAILRACE_` variables of the developer d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from pydantic_settings import PydanticBaseSettingsSource
 
 from tailrace.api.access.security import Security
 from tailrace.app.main import create_app, create_hot_routes
@@ -28,8 +30,8 @@ class _Settings(Settings):
     """Settings from arguments only."""
 
     @classmethod
-    def _environment(cls) -> Mapping[str, str]:
-        return {}
+    def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (sources["init_settings"],)
 
 
 class Parts:
