@@ -211,10 +211,13 @@ _SHOWN: Final[dict[type, Callable[[Any], Any]]] = {
 }
 
 
-async def next_ms() -> None:
-    """Wait until the clock shows another millisecond."""
-    now_ms = time.time_ns() // 1_000_000
-    while time.time_ns() // 1_000_000 == now_ms:  # noqa: ASYNC110 - a clock sets no event
+def clock_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def later_than(last_ms: int) -> None:
+    """Wait until the clock shows a later millisecond."""
+    while clock_ms() <= last_ms:  # noqa: ASYNC110 - a clock sets no event
         await asyncio.sleep(0)
 
 
@@ -224,6 +227,7 @@ async def run_program(store: RemoteStore, seed: int) -> None:
     is_native = store.engine.capabilities.xnack.is_native
     program = Program(new_key(), seed, is_native=is_native)
     done: list[c.Command] = []
+    answered_ms = 0
     for command in [*program.opening(), *(program.step() for _ in range(STEPS))]:
         now_ms += 1
         done.append(command)
@@ -231,11 +235,12 @@ async def run_program(store: RemoteStore, seed: int) -> None:
             ours: Any = embedded.execute(command, now_ms).reply
         except StreamError as error:
             ours = error
+        await later_than(answered_ms)
         try:
             theirs: Any = await store.execute(command)
         except StreamError as error:
             theirs = error
-        await next_ms()
+        answered_ms = clock_ms()
         check(embedded.keyspace)
         assert shown(command, theirs) == shown(command, ours), (
             f"seed {seed}\n" + "\n".join(map(repr, done)) + "\nthe first is the gateway's answer"
