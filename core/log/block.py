@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.core.log.decoded import Decoded
-from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, FragmentLengths, NodeLimits, measure
+from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, NodeLimits, fill, measure
 from tailrace.core.log.payload import content_size, make_payload
 from tailrace.core.log.stored_block import Source, StoredBlock
 from tailrace.core.stream_id import StreamId
@@ -163,14 +163,14 @@ class Block(StoredBlock):
         self,
         ids: Sequence[StreamId],
         fragments: Sequence[bytes],
-        lengths: FragmentLengths,
+        lengths: Sequence[int],
         limits: NodeLimits,
     ) -> int:
         """Append the first entries of an append, as many as the block has room for; return how many. 0 if the
         block is full or sealed. `lengths`: those of `fragments`. O(entries appended)."""
         if self._ids is None:
             return 0
-        stop, self.size_bytes = lengths.fill(0, limits, self.count, self.size_bytes, self.skeleton_bytes)
+        stop, self.size_bytes, _ = fill(lengths, 0, limits, self.count, self.size_bytes, self.skeleton_bytes)
         if stop:
             self._ids += ids[:stop]  # type: ignore[operator] # a list: see `keep_open`
             self.open_fragments += fragments[:stop]

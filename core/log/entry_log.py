@@ -14,7 +14,7 @@ from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_reader import EntryReader
 from tailrace.core.log.holes import live_positions
 from tailrace.core.log.live_counts import LiveCounts
-from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, FragmentLengths, NodeLimits, measure
+from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, NodeLimits, fill, measure
 from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
@@ -79,7 +79,7 @@ class EntryLog(EntryReader):
         self.length += count
 
     def _extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
-        lengths = FragmentLengths(fragments)
+        lengths = list(map(len, fragments))
         start = self._blocks[-1].extend(ids, fragments, lengths, limits) if self._blocks else 0
         if start < len(ids):
             self._add_blocks(ids, fragments, lengths, start, limits)
@@ -88,7 +88,7 @@ class EntryLog(EntryReader):
         self,
         ids: Sequence[StreamId],
         fragments: Sequence[bytes],
-        lengths: FragmentLengths,
+        lengths: Sequence[int],
         start: int,
         limits: NodeLimits,
     ) -> None:
@@ -105,10 +105,9 @@ class EntryLog(EntryReader):
         blocks: list[Block] = []
         while start < count:
             names_bytes, skeleton_bytes = measure(fragments[start])
-            stop, size_bytes = lengths.fill(
-                start, limits, 0, names_bytes + ENTRY_OVERHEAD_BYTES, skeleton_bytes
+            stop, size_bytes, fragment_bytes = fill(
+                lengths, start, limits, 0, names_bytes + ENTRY_OVERHEAD_BYTES, skeleton_bytes
             )
-            fragment_bytes = lengths.bytes_between(start, stop)
             some = fragments[start:stop]
             blocks.append(Block.filled(ids[start:stop], some, size_bytes, skeleton_bytes, fragment_bytes))
             start = stop

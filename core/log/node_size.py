@@ -8,7 +8,6 @@ close for entries of one shape. This module never looks at ids, and keeps nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Final, NamedTuple
 
 from tailrace.core.limits import KIB
@@ -55,68 +54,55 @@ def measure(fragment: bytes) -> tuple[int, int]:
     return sum(map(len, flat[::2])) + overhead, len(fragment) - values_bytes - overhead
 
 
-class FragmentLengths:
-    """The lengths of the fragments of one append. It says which of them fill a block."""
+def fill(
+    lengths: Sequence[int], start: int, limits: NodeLimits, count: int, size_bytes: int, skeleton_bytes: int
+) -> tuple[int, int, int]:
+    """Return the index after the last entry that belongs into a block, the block's size with all of them, and
+    the bytes of their fragments.
 
-    __slots__ = ("_ends", "_least", "_lengths")
+    `lengths`: the bytes of each fragment; the first one to add is at `start`. The block has `count` entries
+    and `size_bytes` so far. The result is the same as `Block.append` for one entry after another. Entries
+    about as long as the first one are added in one step: O(entries added) in C.
+    """
+    most_entries, most_bytes = limits
+    end = len(lengths)
+    if most_entries and most_entries - count < end - start:
+        end = start + most_entries - count
+        if end <= start:
+            return start, size_bytes, 0
+    room_bytes = (most_bytes or _NO_BOUND) - size_bytes - 1
+    # An entry that is not shorter than the skeleton adds its length less `shared`. If all are about as long
+    # as the first one, the first guess is right.
+    shared = skeleton_bytes - ENTRY_OVERHEAD_BYTES
+    each_bytes = lengths[start] - shared
+    each_bytes = each_bytes if each_bytes > 0 else ENTRY_OVERHEAD_BYTES
+    stop = min(end, start + room_bytes // each_bytes) if room_bytes > 0 else start
+    grown_bytes = sum(lengths[start:stop]) - (stop - start) * shared
+    while stop < end and grown_bytes + lengths[stop] - shared <= room_bytes:
+        grown_bytes += lengths[stop] - shared
+        stop += 1
+    while stop > start and grown_bytes > room_bytes:
+        stop -= 1
+        grown_bytes -= lengths[stop] - shared
+    if stop == start and not count:
+        grown_bytes = lengths[start] - shared
+        stop += 1
+    if min(lengths[start:stop], default=skeleton_bytes) < skeleton_bytes:
+        return _fill_one_by_one(lengths[start:stop], start, room_bytes, count, size_bytes, skeleton_bytes)
+    return stop, size_bytes + grown_bytes, grown_bytes + (stop - start) * shared
 
-    def __init__(self, fragments: Sequence[bytes]) -> None:
-        """Measure `fragments`, at least one. O(fragments) in C."""
-        self._lengths = list(map(len, fragments))
-        # The bytes of all fragments before each index, and of all of them.
-        self._ends = list(accumulate(self._lengths, initial=0))
-        self._least = min(self._lengths)
 
-    def bytes_between(self, start: int, stop: int) -> int:
-        """Return the bytes of the fragments from index `start` up to but not including `stop`. O(1)."""
-        return self._ends[stop] - self._ends[start]
-
-    def fill(
-        self, start: int, limits: NodeLimits, count: int, size_bytes: int, skeleton_bytes: int
-    ) -> tuple[int, int]:
-        """Return the index after the last entry that belongs into a block, and the block's size with all of
-        them.
-
-        The first entry to add is at `start`. The block has `count` entries and `size_bytes` so far. The
-        result is the same as `Block.append` for one entry after another. O(1) if the entries are about as
-        long as the first one, O(entries added) otherwise.
-        """
-        most_entries, most_bytes = limits
-        lengths, ends = self._lengths, self._ends
-        end = len(lengths)
-        if most_entries and most_entries - count < end - start:
-            end = start + most_entries - count
-            if end <= start:
-                return start, size_bytes
-        room_bytes = (most_bytes or _NO_BOUND) - size_bytes - 1
-        # An entry that is not shorter than the skeleton adds its length less `shared`. If all are about as
-        # long as the first one, the first guess is right.
-        shared = skeleton_bytes - ENTRY_OVERHEAD_BYTES
-        each_bytes = lengths[start] - shared
-        each_bytes = each_bytes if each_bytes > 0 else ENTRY_OVERHEAD_BYTES
-        stop = min(end, start + room_bytes // each_bytes) if room_bytes > 0 else start
-        most = ends[start] - start * shared + room_bytes
-        while stop < end and ends[stop + 1] - (stop + 1) * shared <= most:
-            stop += 1
-        while stop > start and ends[stop] - stop * shared > most:
-            stop -= 1
-        if stop == start and not count:
-            stop = start + 1
-        if self._least < skeleton_bytes and min(lengths[start:stop], default=skeleton_bytes) < skeleton_bytes:
-            return self._fill_one_by_one(start, stop, room_bytes, count, size_bytes, skeleton_bytes)
-        return stop, size_bytes + ends[stop] - ends[start] - (stop - start) * shared
-
-    def _fill_one_by_one(
-        self, start: int, end: int, room_bytes: int, count: int, size_bytes: int, skeleton_bytes: int
-    ) -> tuple[int, int]:
-        """Do as `fill` for entries of which some are shorter than the skeleton. `end`: no entry from there on
-        belongs into the block."""
-        stop, most_bytes = start, size_bytes + room_bytes
-        for length in self._lengths[start:end]:
-            grown_bytes = size_bytes + ENTRY_OVERHEAD_BYTES
-            if length > skeleton_bytes:
-                grown_bytes += length - skeleton_bytes
-            if grown_bytes > most_bytes and (count or stop > start):
-                break
-            stop, size_bytes = stop + 1, grown_bytes
-        return stop, size_bytes
+def _fill_one_by_one(
+    lengths: Sequence[int], start: int, room_bytes: int, count: int, size_bytes: int, skeleton_bytes: int
+) -> tuple[int, int, int]:
+    """Do as `fill` for entries of which some are shorter than the skeleton. `lengths`: of the entries from
+    `start` on that may belong into the block."""
+    added, most_bytes = 0, size_bytes + room_bytes
+    for length in lengths:
+        grown_bytes = size_bytes + ENTRY_OVERHEAD_BYTES
+        if length > skeleton_bytes:
+            grown_bytes += length - skeleton_bytes
+        if grown_bytes > most_bytes and (count or added):
+            break
+        added, size_bytes = added + 1, grown_bytes
+    return start + added, size_bytes, sum(lengths[:added])

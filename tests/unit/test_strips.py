@@ -238,6 +238,23 @@ def test_claims_of_every_other_entry_stay_alone(packing: Callable[[int, int], No
     assert shapes_of(engine) == [([1, 3, 5, 7, 9], [1] * 5)]
 
 
+@pytest.mark.parametrize("kept", [9, 6, 1])
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_a_trim_removes_entries_that_were_claimed_alone_in_no_order(
+    packing: Callable[[int, int], None], kept: int, *, is_sorted: bool
+) -> None:
+    engine = packed_engine(packing, 10)
+    for number in (7, 2, 9, 4, 1, 10, 3, 8, 6, 5):
+        claim(engine, number, 900)
+    if is_sorted:
+        engine.execute(c.PendingRange(b"s", b"g"), 1_000)
+    trim = c.Trim(max_length=kept, references=c.References.DELETE)
+    engine.execute(c.TrimStream(b"s", trim), 1_000)
+    check(engine.keyspace)
+    left = [number for number in (7, 2, 9, 4, 1, 10, 3, 8, 6, 5) if number > 10 - kept]
+    assert order_of(engine) == left
+
+
 def test_a_strip_has_entries_of_several_delivery_counts(packing: Callable[[int, int], None]) -> None:
     engine = packed_engine(packing, 8)
     packing(UNPACKED, 2)
