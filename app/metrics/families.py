@@ -167,7 +167,7 @@ def _nodes(store: RemoteStore) -> Iterator[Metric]:
 
 
 def _cache(cache: BlockCache) -> Iterator[Metric]:
-    yield gauge("cache_bytes", "Size of the decoded blocks in the cache.", cache.used_bytes)
+    yield gauge("cache_bytes", "Size of the decompressed blocks in the cache.", cache.used_bytes)
     yield gauge("cache_max_bytes", "Maximum size of the cache.", cache.max_bytes)
     yield _counter("cache_lookups", "Lookups of sealed blocks.", cache.lookups)
     yield _counter("cache_misses", "Lookups that had to decode the block or read it from disk.", cache.misses)

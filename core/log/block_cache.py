@@ -69,7 +69,7 @@ class _Partition:
 
 
 class BlockCache:
-    """Decoded blocks by block. A hit is O(1), a miss decompresses the block."""
+    """Decompressed blocks by block. A hit is O(1), a miss decompresses the block."""
 
     def __init__(self, max_bytes: int = CACHE_BYTES_DEFAULT) -> None:
         # Reads of sealed blocks.
@@ -85,12 +85,13 @@ class BlockCache:
 
     @property
     def used_bytes(self) -> int:
-        """The bytes that decoded blocks take: their entries' bytes, and `ENTRY_COST_BYTES` for each entry."""
+        """The bytes that the blocks take: their entries' bytes, and `ENTRY_COST_BYTES` for each decoded entry
+        or `PACKED_COST_BYTES` for a packed block."""
         return self._kept.used_bytes + self._scanned.used_bytes
 
     @property
     def max_bytes(self) -> int:
-        """The bytes that decoded blocks may take."""
+        """The bytes that the blocks may take."""
         return self._kept.max_bytes + self._scanned.max_bytes
 
     def get(self, block: Block) -> Decoded:

@@ -40,7 +40,7 @@ class BlockIndex:
         self._blocks: list[Block] = []
         # The first id of each block, deleted or not.
         self._first_ids: list[StreamId] = []
-        # Decoded blocks, shared by all logs of a keyspace.
+        # Decompressed blocks, shared by all logs of a keyspace.
         self.cache = cache
         # The number of live entries.
         self.length = 0

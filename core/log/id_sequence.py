@@ -8,7 +8,7 @@ This module knows nothing of entries.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import eq, lshift, or_
@@ -71,6 +71,19 @@ class PackedIds(Sequence[StreamId]):
         high = bisect_left(self._ms, ms + 1, low) if ms < U64_MAX else len(self._ms)
         return bisect_left(self._seq, wanted & U64_MAX, low, high)
 
+    def position_of(self, wanted: StreamId) -> int:
+        """Return the index of `wanted`, or -1. O(log n), in C."""
+        ms, seq = wanted >> SEQ_BITS, wanted & U64_MAX
+        low = bisect_left(self._ms, ms)
+        if low == len(self._ms) or self._ms[low] != ms:
+            return -1
+        if self._seq[low] == seq:
+            return low
+        # Other ids have the same time.
+        high = bisect_right(self._ms, ms, low)
+        low = bisect_left(self._seq, seq, low, high)
+        return low if low < high and self._seq[low] == seq else -1
+
 
 IdSequence: TypeAlias = range | PackedIds
 
@@ -110,5 +123,7 @@ def count_below(ids: Sequence[StreamId], wanted: StreamId) -> int:
 
 def position_of(ids: Sequence[StreamId], wanted: StreamId) -> int:
     """Return the index of `wanted` in the rising `ids`, or -1. O(log n), O(1) for a range."""
+    if isinstance(ids, PackedIds):
+        return ids.position_of(wanted)
     position = count_below(ids, wanted)
     return position if position < len(ids) and ids[position] == wanted else -1
