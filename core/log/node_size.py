@@ -8,7 +8,7 @@ close for entries of one shape. This module never looks at ids, and keeps nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tailrace.core.limits import KIB
 from tailrace.core.log.entry import flat_of
@@ -29,13 +29,17 @@ _STEP_ENTRIES_MIN: Final = 16
 _NO_BOUND: Final = 1 << 62
 
 
-class NodeLimits(NamedTuple):
-    """The settings that bound a block. 0: no limit."""
+class NodeLimits:
+    """The settings that bound a block: `stream-node-max-entries` and `stream-node-max-bytes`. 0: no limit."""
 
-    entries: int
-    """`stream-node-max-entries`: the maximum number of positions."""
-    size_bytes: int
-    """`stream-node-max-bytes`: a block is full before it reaches this estimated size."""
+    __slots__ = ("entries_max", "size_bytes_max")
+
+    def __init__(self, entries: int, size_bytes: int) -> None:
+        # The maximum number of positions. Without a limit, this and the other one are numbers that no block
+        # reaches, so that an append need not ask whether there is a limit.
+        self.entries_max = entries or _NO_BOUND
+        # A block is full before it reaches this estimated size.
+        self.size_bytes_max = size_bytes or _NO_BOUND
 
 
 def measure(fragment: bytes) -> tuple[int, int]:
@@ -67,9 +71,8 @@ def fill(
     and `size_bytes` so far. The result is the same as `Block.append` for one entry after another. Many
     entries about as long as the first one are added in one step: O(entries added) in C.
     """
-    most, most_bytes = limits
-    end = min(len(lengths), start + most - count) if most else len(lengths)
-    most_bytes = most_bytes or _NO_BOUND
+    most_bytes = limits.size_bytes_max
+    end = min(len(lengths), start + limits.entries_max - count)
     stop = start
     shared = skeleton_bytes - ENTRY_OVERHEAD_BYTES
     if not count:
