@@ -67,7 +67,9 @@ def _require_keys(
 
 def is_administrative(scope: TokenScope, command: Command) -> bool:
     """Return whether `command`, requested under `scope`, uses `admin` rights to change something."""
-    return option_needing_admin(command) is not None if scope != "admin" else type(command) not in READ_ONLY
+    if scope == "admin":
+        return type(command) not in READ_ONLY
+    return option_needing_admin(command) is not None
 
 
 def _narrowed(principal: Principal, scope: TokenScope, command: Listing) -> Listing:

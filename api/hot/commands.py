@@ -46,6 +46,8 @@ def xadd_command(
 ) -> Append | ScheduleEntries:
     """Return the command that appends one entry, or stores it until its time."""
     fragment = plain_fragment(raw)
+    if fragment is not None and idempotency is no_idempotency:
+        return Append(key, (fragment,))  # most appends are such
     if fragment is not None:
         return Append(key, (fragment,), idempotency=idempotency(True))  # noqa: FBT003 - the server chooses
     body, new = decode_xadd(raw)

@@ -67,6 +67,12 @@ _OF_BODIES: Final = frozenset({b"content-length", b"content-type"})
 
 _NO_QUERY: Final[Mapping[str, bytes]] = {}
 
+REFUSED: Final = (RequestRefused, StreamError, NotPlain)
+"""What `HotRoute.command_of` raises if the documented route must answer the request."""
+
+BLOCKING: Final = frozenset({Read, ReadGroup})
+"""The commands that may wait for entries: run them as `at_once` returns them."""
+
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
@@ -115,7 +121,7 @@ def hot_command(route: HotRoute, body: bytes) -> Command | None:
     """Return the command of a body, None if the documented route must answer the request."""
     try:
         return route.command_of(body)
-    except (RequestRefused, StreamError, NotPlain):
+    except REFUSED:
         return None
 
 

@@ -43,6 +43,7 @@ LINE_BYTES_MAX: Final = 2 * ENTRY_BYTES_MAX
 _ABSENT: Final = (b"", b"null")
 _PLAIN_BEGIN: Final = b'{"fields":'
 _PLAIN_END: Final = b"}"
+_BEGIN_SLICE: Final = slice(len(_PLAIN_BEGIN))
 _PLAIN_SLICE: Final = slice(len(_PLAIN_BEGIN), -len(_PLAIN_END))
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -120,7 +121,8 @@ def plain_fragment(raw: bytes) -> bytes | None:
 
     Most bodies have this form. Without decoding the outer object, the work is half. O(bytes).
     """
-    if len(raw) > PLAIN_BYTES_MAX or not raw.startswith(_PLAIN_BEGIN) or not raw.endswith(_PLAIN_END):
+    # Slices: the methods of bytes that compare with a begin and an end take twice as long.
+    if raw[_BEGIN_SLICE] != _PLAIN_BEGIN or raw[-1:] != _PLAIN_END or len(raw) > PLAIN_BYTES_MAX:
         return None
     try:
         return fragment_from_fields(raw[_PLAIN_SLICE])

@@ -17,8 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from tailrace.api.hot.requests import HotRoute
-from tailrace.api.http.request_id import new_request_id
-from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRequest
+from tailrace.app.protocols.hot_request import Credentials, HotRequest
 from tailrace.app.protocols.request_head import RequestHead
 
 CACHED_HEADS_MAX: Final = 1024
@@ -37,21 +36,15 @@ _FRAMED: Final = frozenset({b"transfer-encoding", b"expect"})
 
 
 class CachedHead(Struct, frozen=True):
-    """A head as bytes and parsed. `size`: the bytes of the whole request, with its body."""
+    """A head as bytes and parsed. `head_size`: the length of `raw`. `size`: the bytes of the whole request,
+    with its body."""
 
     raw: bytes
+    head_size: int
     size: int
     head: RequestHead
     route: HotRoute
     credentials: Credentials
-
-    def request(self, connection: HotConnection, data: bytes, start: int, now_ns: int) -> HotRequest:
-        """Return the request at `start` of `data`, which is this head and a body, and arrived at `now_ns`."""
-        body = data[start + len(self.raw) : start + self.size]
-        request_id = new_request_id()
-        return HotRequest(
-            connection, self.head, self.route, self.credentials, now_ns, now_ns, body, request_id
-        )
 
 
 class CachedHeads:
@@ -77,7 +70,7 @@ class CachedHeads:
             return
         if len(self._heads) >= CACHED_HEADS_MAX:
             self._heads.clear()
-        self._heads[raw] = CachedHead(raw, size, request.head, request.route, request.credentials)
+        self._heads[raw] = CachedHead(raw, len(raw), size, request.head, request.route, request.credentials)
 
 
 def _raw_head_of(data: bytes, start: int) -> bytes:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 from tailrace.app.observability.access_log import access_logger, log_request
 from tailrace.app.observability.counters.commands import CommandFigures
@@ -20,6 +22,9 @@ from tailrace.app.observability.slow_log import SlowLog
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
     from tailrace.app.protocols.hot_request import HotRequest
+
+
+_KIND: Final = attrgetter("route.operation.name", "status", "ready_ns")
 
 
 class HotObserver:
@@ -42,11 +47,13 @@ class HotObserver:
         """Record that the answers to these requests were written."""
         now_ns = time.perf_counter_ns()
         threshold_ns = self._slow_log.threshold_ns
-        for request in requests:
-            duration_ns = now_ns - request.ready_ns
-            self._requests.note(request.route.operation.name, request.status, duration_ns)
+        for alike in (requests,) if len(requests) == 1 else _alike(requests):
+            first = alike[0]
+            duration_ns = now_ns - first.ready_ns
+            self._requests.note(first.route.operation.name, first.status, duration_ns, len(alike))
             if duration_ns >= threshold_ns:
-                self._note_if_slow(request, now_ns)
+                for request in alike:
+                    self._note_if_slow(request, now_ns)
         if self._tracing is not None:
             for request in requests:
                 operation, request_id = request.route.operation.name, request.request_id
@@ -71,3 +78,8 @@ class HotObserver:
             commit_ns=commit_ns,
             other_ns=own_ns - engine_ns,
         )
+
+
+def _alike(requests: Sequence[HotRequest]) -> Sequence[Sequence[HotRequest]]:
+    """Return the requests in groups that are counted together: most requests of one read are one group."""
+    return [list(group) for _, group in groupby(requests, _KIND)]

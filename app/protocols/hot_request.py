@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -36,7 +36,7 @@ _REPLAYED_LINES: Final = "".join(f"{name.lower()}: {value}\r\n" for name, value 
 _CLOSE_LINE: Final = "connection: close\r\n"
 
 
-class Credentials(NamedTuple):
+class Credentials(Struct, frozen=True, gc=False):
     """The headers of a request that identify its client."""
 
     authorization: bytes | None
@@ -57,8 +57,10 @@ def credentials_of(headers: Headers) -> Credentials:
 class HotConnection(Protocol):
     """The calls that a hot request makes to its connection."""
 
-    def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
-        """Write the answer, and continue with the next request. `headers`: those of this answer, as lines."""
+    def answer_hot(
+        self, request: HotRequest, status: int, content: bytes, media_type: str = JSON, lines: str = ""
+    ) -> None:
+        """Write the answer, and continue with the next request. `lines`: further headers of this answer."""
         ...
 
     def hand_on(self, request: HotRequest) -> None:
@@ -66,11 +68,12 @@ class HotConnection(Protocol):
         ...
 
 
-class HotRequest(Struct, eq=False):
+class HotRequest(Struct, eq=False, gc=False):
     """One hot request. Its times are those of `time.perf_counter_ns`.
 
     It is a struct because the server makes one for each request, and a struct is made without a call of
-    Python code.
+    Python code. It needs no garbage collection: a run has a reference to it only until it is answered, or the
+    connection ends.
     """
 
     connection: HotConnection
@@ -89,8 +92,8 @@ class HotRequest(Struct, eq=False):
     wait."""
     engine_ns: int = 0
     """The time of the engine, if the answer waited."""
-    is_settled: bool = False
-    """True when the answer was written, or the documented route has the request."""
+    is_dismissed: bool = False
+    """True if the documented route has the request, or the connection ended before the answer."""
     is_answered: bool = False
     """Always False: a hot request is answered only after its body is complete."""
     ends_connection: bool = False
@@ -105,6 +108,11 @@ class HotRequest(Struct, eq=False):
     """The pieces of the body so far."""
     content: bytes | None = None
     """The body of the response, if it is known before the response may leave."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the request has its answer, or needs none from here."""
+        return self.is_dismissed or bool(self.answer)
 
     @property
     def method(self) -> str:
@@ -147,9 +155,9 @@ class HotRequest(Struct, eq=False):
             if content is None:
                 self.connection.hand_on(self)
             elif isinstance(answer, AppendReply) and answer.replayed:
-                self._answer(REPLAYED_STATUS, content, JSON, _REPLAYED_LINES)
+                self.connection.answer_hot(self, REPLAYED_STATUS, content, JSON, _REPLAYED_LINES)
             else:
-                self._answer(self.route.operation.status, content, JSON)
+                self.connection.answer_hot(self, self.route.operation.status, content)
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             self.fail(error)
 
@@ -158,23 +166,20 @@ class HotRequest(Struct, eq=False):
         _logger.error("request_failed", exc_info=error, extra={"fields": {"request_id": self.request_id}})
         if not self.is_settled:
             content = problem(HttpCode.INTERNAL, DEFECT, self.request_id)
-            self._answer(500, encode(content), PROBLEM_MEDIA_TYPE)
+            self.connection.answer_hot(self, 500, encode(content), PROBLEM_MEDIA_TYPE)
 
     def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
         if isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown:
             # The engine has executed the command; the documented route must not execute it again.
             content = store_unavailable_problem(refusal, self.request_id)
-            self._answer(503, encode(content), PROBLEM_MEDIA_TYPE)
+            self.connection.answer_hot(self, 503, encode(content), PROBLEM_MEDIA_TYPE)
         else:
             self.connection.hand_on(self)
 
-    def _answer(self, status: int, content: bytes, media_type: str, lines: str = "") -> None:
-        if self.ends_connection:
-            lines += _CLOSE_LINE
+    @property
+    def further_lines(self) -> str:
+        """The headers of the answer that are not the same for all answers with its status."""
+        lines = _CLOSE_LINE if self.ends_connection else ""
         if self.quota is not None:
             lines += "".join(f"{name.decode()}: {value.decode()}\r\n" for name, value in self.quota.headers)
-        headers = (
-            f"content-length: {len(content)}\r\ncontent-type: {media_type}\r\n"
-            f"x-request-id: {self.request_id}\r\n{lines}\r\n"
-        )
-        self.connection.answer_hot(self, status, headers.encode(), content)
+        return lines

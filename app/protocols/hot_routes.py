@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from tailrace.api.access.permissions import allowed, is_administrative
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
-from tailrace.api.hot.requests import at_once, hot_command, hot_route
+from tailrace.api.hot.requests import BLOCKING, REFUSED, at_once, hot_route
 from tailrace.api.ports import HotStore
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
@@ -27,6 +27,7 @@ from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 
 _HTTP_VERSION: Final = "1.1"
+_FAILED_CHECKS: Final = (Unauthenticated, *REFUSED)
 
 
 class HotRoutes:
@@ -34,7 +35,7 @@ class HotRoutes:
 
     def __init__(self, store: HotStore, security: Security, rates: Rates, observer: HotObserver) -> None:
         self._store = store
-        self._security = security
+        self._authenticate = security.authenticate
         self._take_quota = rates.take if rates.is_set else None
         self.starts = AnswerStarts()
         self.observer = observer
@@ -54,40 +55,29 @@ class HotRoutes:
         now_ns = time.perf_counter_ns()
         return HotRequest(connection, head, route, credentials, now_ns, now_ns)
 
-    def prepare(self, request: HotRequest, client_address: str) -> bool:
-        """Check a complete request and decode its command. If a check fails, return False: nothing was
-        changed, and the documented route answers with the reason."""
-        try:
-            principal = self._security.authenticate(*request.credentials)
-        except (RequestRefused, Unauthenticated):
-            return False
-        if self._take_quota is not None:
-            quota = request.quota = self._take_quota(principal, client_address)
-            if quota is not None and quota.retry_after_s is not None:
-                return False
-        route = request.route
-        command = hot_command(route, request.body)
-        if command is None or is_administrative(route.scope, command):
-            return False  # the documented route records administrative commands in the audit log
-        request.command = command
-        return principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.scope, command)
-
     def _is_authentic(self, credentials: Credentials) -> bool:
         try:
-            self._security.authenticate(*credentials)
+            self._authenticate(credentials.authorization, credentials.host)
         except (RequestRefused, Unauthenticated):
             return False
         return True
 
-    def submit(self, request: HotRequest) -> bool:
-        """Pass the command of a prepared request to the store. The answer can come at once or later.
+    def submit(self, request: HotRequest, client_address: str) -> bool:
+        """Check a complete request and pass its command to the store. The answer can come at once or later.
 
         Return whether the connection may submit its next request before this one is answered. It may not if
         the documented route has to answer this one.
         """
+        command = self._checked_command(request, client_address)
+        if command is None:
+            request.connection.hand_on(request)
+            return False
+        request.command = command
         try:
-            answer = self._store.submit(at_once(request.command), request.receive)
-            if request.is_settled:
+            if type(command) in BLOCKING:
+                command = at_once(command)
+            answer = self._store.submit(command, request.receive)
+            if request.answer or request.is_dismissed:
                 return True
             if answer is not None:  # else the engine has not executed the command
                 self.observer.submitted(request)
@@ -95,6 +85,25 @@ class HotRoutes:
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             request.fail(error)
             return False
+
+    def _checked_command(self, request: HotRequest, client_address: str) -> Command | None:
+        """Return the command of a complete request, or None if a check fails. Nothing was changed then, and
+        the documented route answers with the reason."""
+        credentials, route = request.credentials, request.route
+        try:
+            principal = self._authenticate(credentials.authorization, credentials.host)
+            if self._take_quota is not None:
+                quota = request.quota = self._take_quota(principal, client_address)
+                if quota is not None and quota.retry_after_s is not None:
+                    return None
+            command = route.command_of(request.body)
+        except _FAILED_CHECKS:
+            return None
+        if command is None or is_administrative(route.scope, command):
+            return None  # the documented route records administrative commands in the audit log
+        if principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.scope, command):
+            return command
+        return None
 
 
 def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bool:
@@ -107,19 +116,19 @@ def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bo
 
 
 class AnswerStarts:
-    """The first bytes of answers, by status: status line and default headers, which uvicorn renews."""
+    """The first lines of answers, by status: status line and default headers, which uvicorn renews."""
 
     def __init__(self) -> None:
         self._headers: Headers | None = None
-        self._starts: dict[int, bytes] = {}
+        self._starts: dict[int, str] = {}
 
-    def of(self, status: int, headers: Headers) -> bytes:
-        """Return the bytes before the headers of a single answer."""
+    def of(self, status: int, headers: Headers) -> str:
+        """Return the lines before the headers of a single answer."""
         if headers is not self._headers:
             self._headers = headers
             self._starts.clear()
         start = self._starts.get(status)
         if start is None:
             lines = b"".join(b"%b: %b\r\n" % header for header in headers)
-            start = self._starts[status] = STATUS_LINE[status] + lines
+            start = self._starts[status] = (STATUS_LINE[status] + lines).decode()
         return start

@@ -1,21 +1,23 @@
 """The hot requests that one connection has under way: submitted one after another, answered in one write.
 
 A client that pipelines sends many requests in one read. The requests of a run do not wait for each other's
-answers, and the answers are written in the order of the requests. If the documented route has to answer a
-request, the run ends before that request, and the route gets the request after the answers of the run. So
-commands run in the order of the requests. Data that arrives during a run is held until its end. This module
-owns the run. It never parses a head and never writes to a transport.
+answers, and the answers are written in the order of the requests. If all answers are known at the end of the
+read, they are written at once, and the state of the connection does not change. If the documented route has
+to answer a request, the run ends before that request, and the route gets the request after the answers of the
+run. So commands run in the order of the requests. Data that arrives during a run is held until its end. This
+module owns the run. It never parses a head and never writes to a transport.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import Protocol
 
 from uvicorn.server import ServerState
 
+from tailrace.api.http.request_id import new_request_id
+from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.cached_heads import CachedHead
 from tailrace.app.protocols.hot_request import HotRequest
@@ -34,8 +36,8 @@ class RunConnection(Protocol):
         """Write the answers of `count` requests."""
         ...
 
-    def end_run(self, count: int, answers: bytes) -> None:
-        """Write the last `count` answers of a run, and continue."""
+    def end_run(self) -> None:
+        """Continue after the last answer of a run was written."""
         ...
 
     def start_documented(self, request: HotRequest) -> None:
@@ -64,7 +66,7 @@ class HotRun:
         self._due: deque[HotRequest] = deque()
         """The requests without a written answer, the oldest first."""
         self._is_growing = False
-        """The read may have more requests for the run."""
+        """A read is being carried out: its answers that are known at its end are written together."""
         self._answered: list[HotRequest] = []
         """The requests whose answers are to be written next, the oldest first."""
 
@@ -93,63 +95,97 @@ class HotRun:
                 cached = self._last_head = self._hot.cached_heads.find(data, start)
             if cached is None or start + cached.size > size:
                 break
-            request = cached.request(self, data, start, now_ns)
-            start += cached.size
+            end = start + cached.size
+            body = data[start + cached.head_size : end]
+            request = HotRequest(
+                self, cached.head, cached.route, cached.credentials, now_ns, now_ns, body, new_request_id()
+            )
+            start = end
             count += 1
-            if not self.carry_out(request):
+            if not self._submit(request):
                 break
-        self._is_growing = False
-        if self._answered and not self._due:
-            self._write(self._connection.end_run)
+        self._end_read()
         return count, start
 
-    def carry_out(self, request: HotRequest) -> bool:
+    def carry_out(self, request: HotRequest) -> None:
+        """Carry out a complete request that the parser has read."""
+        self._is_growing = True
+        self._submit(request)
+        self._end_read()
+
+    def _submit(self, request: HotRequest) -> bool:
         """Submit a complete request. Return whether the next one may follow before the answer to this one."""
-        if not self._hot.prepare(request, self._connection.client_address):
-            self._defer(request)
-            return False
-        self._queue.submit(request)
-        self._due.append(request)
-        return self._hot.submit(request) and self._state.answering is HOT
+        may_follow = self._hot.submit(request, self._connection.client_address)
+        if request.answer and not self._due:
+            self._answered.append(request)
+        elif request.answer or not request.is_dismissed:
+            self._due.append(request)
+        return may_follow
+
+    def _end_read(self) -> None:
+        """Write the answers if all are known. Otherwise the connection waits for the others."""
+        self._is_growing = False
+        if self._due:
+            self._queue.submit(self._due[-1])
+            if self._due[0].answer:
+                self._advance()
+        elif self._answered:
+            self._write()
 
     def hand_on(self, request: HotRequest) -> None:
-        """Take back a request that the store refused without a change; it is the last of the run."""
-        if self._due:
+        """Take back a request that a check or the store refused without a change; it is the last of the
+        run."""
+        if self._due and self._due[-1] is request:
             self._due.pop()
         self._defer(request)
 
     def _defer(self, request: HotRequest) -> None:
-        request.is_settled = True
+        request.is_dismissed = True
         if self._due:
             self.deferred = request
         elif self._state.answering in {FREE, HOT}:
             if self._answered:
-                self._write(self._connection.write_answers)
+                self._write()
             self._connection.start_documented(request)
 
     # --- answers -------------------------------------------------------------------------------
 
-    def answer_hot(self, request: HotRequest, status: int, headers: bytes, content: bytes) -> None:
-        """Keep the answer until its turn, unless the connection has ended."""
-        request.is_settled = True
+    def answer_hot(
+        self, request: HotRequest, status: int, content: bytes, media_type: str = JSON, lines: str = ""
+    ) -> None:
+        """Keep the answer until its turn, unless the connection has ended. `lines`: further headers."""
         request.status = status
-        if self._state.answering is not HOT:
+        if not self._is_growing and self._state.answering is not HOT:
+            request.is_dismissed = True
             self._hot.observer.answered((request,))
             return
+        if request.ends_connection or request.quota is not None:
+            lines += request.further_lines
         start = self._hot.starts.of(status, self._connection.server_state.default_headers)
-        request.answer = start + headers + content
+        head = (
+            f"{start}content-length: {len(content)}\r\ncontent-type: {media_type}\r\n"
+            f"x-request-id: {request.request_id}\r\n{lines}\r\n"
+        )
+        request.answer = head.encode() + content
+        if not self._is_growing:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Write all answers as soon as none is missing."""
         due = self._due
         while due and due[0].answer:
             self._answered.append(due.popleft())
-        if not due and not self._is_growing:
-            self._write(self._connection.end_run)
+        if not due:
+            self._write()
+            self._connection.end_run()
 
-    def _write(self, write: Callable[[int, bytes], None]) -> None:
-        answered, self._answered = self._answered, []
-        if len(answered) == 1:
-            write(1, answered[0].answer)
-        else:
-            write(len(answered), b"".join([request.answer for request in answered]))
+    def _write(self) -> None:
+        """Write the answers that are next, at least one."""
+        answered = self._answered
+        self._answered = []
+        count = len(answered)
+        whole = answered[0].answer if count == 1 else b"".join([request.answer for request in answered])
+        self._connection.write_answers(count, whole)
         self._hot.observer.answered(answered)
 
     def take_held(self) -> bytes:

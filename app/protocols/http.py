@@ -25,7 +25,7 @@ from tailrace.app.protocols.hot_run import HotRun
 from tailrace.app.protocols.refusals import ProtocolRefusal, Refusals
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.app.protocols.request_reader import RequestReader
-from tailrace.app.protocols.state import ANSWERED, FREE, HOT, IDLE, ConnectionState, Event, Receiving
+from tailrace.app.protocols.state import ANSWERED, BODY, DISCARDING, FREE, HOT, IDLE, ConnectionState, Event
 
 
 class HttpProtocol(asyncio.Protocol):
@@ -104,7 +104,7 @@ class HttpProtocol(asyncio.Protocol):
             if taken == len(data):
                 return
             self._read = data = data[taken:]
-        if state.receiving is Receiving.DISCARDING:
+        if state.receiving is DISCARDING:
             return
         if is_between and state.answering is HOT:
             self._run.held += data
@@ -151,6 +151,8 @@ class HttpProtocol(asyncio.Protocol):
             if self._read is not None:
                 self.hot.cached_heads.keep(self._read, request)
             self._run.carry_out(request)
+            if self.state.answering is FREE:
+                self._memory.release()
 
     def switch_to_websocket(self, head: RequestHead) -> None:
         """Pass the connection to the WebSocket protocol, which is counted in place of this one."""
@@ -174,10 +176,8 @@ class HttpProtocol(asyncio.Protocol):
         self.server_state.total_requests += count
         self.transport.write(answers)
 
-    def end_run(self, count: int, answers: bytes) -> None:
-        """Write the answers of the last `count` hot requests of a run, and continue."""
-        self.server_state.total_requests += count
-        self.transport.write(answers)
+    def end_run(self) -> None:
+        """Continue after the last answer of a run was written."""
         last = self._answers.current
         assert isinstance(last, HotRequest), "a run is the current request"
         if last.ends_connection:
@@ -202,7 +202,7 @@ class HttpProtocol(asyncio.Protocol):
             self.start_documented(deferred)
         elif self._answers.queue:
             self._answers.start_next()
-        elif self.state.receiving is Receiving.DISCARDING:
+        elif self.state.receiving is DISCARDING:
             self._refusals.write_if_due()
         if self._flow.read_paused:
             self._flow.resume_reading()
@@ -213,7 +213,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def last_answered(self) -> None:
         """End the connection after this answer, so that a client that still sends can read it."""
-        if self.state.receiving is Receiving.BODY:
+        if self.state.receiving is BODY:
             self._ending.linger()
         else:
             self._ending.close()
@@ -246,5 +246,5 @@ class HttpProtocol(asyncio.Protocol):
     @property
     def _is_body_owed(self) -> bool:
         """Return whether the server waits for the rest of a body whose request has no answer yet."""
-        arriving = self._arriving if self.state.receiving is Receiving.BODY else None
+        arriving = self._arriving if self.state.receiving is BODY else None
         return arriving is not None and not arriving.is_answered and not self._flow.read_paused

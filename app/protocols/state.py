@@ -48,8 +48,9 @@ has a precondition: the server executes a hot request only when all of it has ar
 **Answering** follows the oldest request that has no complete answer:
 
 - ``FREE``: there is no such request.
-- ``HOT``: the store carries out one hot request, or a run of them (`hot_run`). No task, no ASGI scope. A run
-  ends with one ``ANSWERED``.
+- ``HOT``: one hot request, or a run of them (`hot_run`), waits for its answers. No task, no ASGI scope. A run
+  ends with one ``ANSWERED``. If the store answers all hot requests of a read at once, Answering stays
+  ``FREE``: nothing can come between them and their answers, so no event announces them.
 - ``ASGI``: the application answers the request, in a task of its own.
 - ``LEAVING``: the server has ended its side of the connection, or ends it after the bytes already written.
 - ``CLOSED``: as above.
@@ -144,6 +145,8 @@ class Event(StrEnum):
 # An attribute of an enum is found by its metaclass, which takes as long as a whole step. What runs for each
 # hot request uses these names.
 IDLE: Final = Receiving.IDLE
+BODY: Final = Receiving.BODY
+DISCARDING: Final = Receiving.DISCARDING
 FREE: Final = Answering.FREE
 HOT: Final = Answering.HOT
 HOT_SUBMITTED: Final = Event.HOT_SUBMITTED

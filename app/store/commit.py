@@ -80,6 +80,8 @@ class GroupCommit:
         self.seq = seq
         """The number of the last row."""
         self.durable_seq = seq
+        self.is_behind = False
+        """Whether a reply must wait. Kept up to date, because each request asks for it more than once."""
         self.failure: Exception | None = None
 
     def record(self, effects: Sequence[Effect]) -> None:
@@ -89,6 +91,7 @@ class GroupCommit:
         self._gathered_count += 1
         if not self._is_arranged and not all(map(_is_idle_sighting, effects)):
             self._is_arranged = True
+            self.is_behind = self._waits
             self._arrange()
 
     def _arrange(self) -> None:
@@ -135,11 +138,13 @@ class GroupCommit:
 
     def _next_row(self) -> Row | None:
         self._is_arranged = False
+        self._note_progress()
         if not self._gathered:
             return None
         effects, self._gathered = self._gathered, []
         command_count, self._gathered_count = self._gathered_count, 0
         self.seq += 1
+        self._note_progress()
         self._on_row(effects)
         return Row(self.seq, effects, command_count)
 
@@ -181,6 +186,7 @@ class GroupCommit:
         self._figures.note(duration_ns, row.command_count, size_bytes)
         self._on_commit(size_bytes)
         self.durable_seq = row.seq
+        self._note_progress()
         self._is_shared = row.command_count > 1
         has_gathered = self._is_arranged
         while self._waiting and self._waiting[0][0] <= row.seq:
@@ -204,17 +210,15 @@ class GroupCommit:
 
     # --- waiting -------------------------------------------------------------------------------
 
-    @property
-    def is_behind(self) -> bool:
-        """Return whether a reply must wait. O(1)."""
-        return self._waits and (self._is_arranged or self.durable_seq < self.seq)
+    def _note_progress(self) -> None:
+        self.is_behind = self._waits and (self._is_arranged or self.durable_seq < self.seq)
 
     def when_durable(self, release: Release) -> None:
         """Call `release` when the row with all effects recorded so far is durable, or when the log fails.
 
         O(1).
         """
-        if self.failure is None and self._waits and (self._is_arranged or self.durable_seq < self.seq):
+        if self.failure is None and self.is_behind:
             self._waiting.append((self.seq + self._is_arranged, release))
         else:
             release()

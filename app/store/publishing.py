@@ -48,11 +48,11 @@ class Publisher:
         if self.log.is_behind:
             self.log.when_durable(partial(self._give_durable, receive, answer))
         else:
-            _give(receive, answer)
+            give(receive, answer)
 
     def _give_durable(self, receive: Receive, answer: Answer) -> None:
         """Call `receive` after the wait for the disk: with an error, if the storage failed."""
-        _give(receive, answer if self._failure is None else self._refusal_after_failure())
+        give(receive, answer if self._failure is None else self._refusal_after_failure())
 
     def hand_over_later(self, receive: Receive, answer: Answer) -> Watch:
         """Do the same on the next turn of the event loop; the caller cannot cancel it."""
@@ -77,7 +77,7 @@ def _release(reached: asyncio.Future[None]) -> None:
         reached.set_result(None)
 
 
-def _give(receive: Receive, answer: Answer) -> None:
+def give(receive: Receive, answer: Answer) -> None:
     """Call `receive`. The loop's exception handler reports its errors, which do not affect other readers."""
     try:
         receive(answer)

@@ -121,6 +121,8 @@ class Storage:
         The row of a copy is small, but replaying it takes as long as replaying much of a journal. A copy that
         no longer exists counts as an empty one.
         """
+        if StreamCopied not in map(type, effects):
+            return 0
         copied = [self.keyspace.streams.get(each.new_key) for each in effects if type(each) is StreamCopied]
         parts = sum(stream.part_count for stream in copied if stream is not None)
         return COPY_BYTES * len(copied) + COPIED_PART_BYTES * parts

@@ -24,7 +24,7 @@ def append(execution: Execution, command: Append) -> AppendReply | None:
     not fail.
     """
     _refuse_zero(command)
-    stream = execution.stream(command.key)
+    stream = execution.keyspace.streams.get(command.key)
     if stream is None and not command.create:
         return None
     if command.idempotency is not None:
@@ -101,9 +101,11 @@ def consecutive_ids(last_id: StreamId, now_ms: int, count: int) -> Sequence[Stre
     first = now_ms << SEQ_BITS
     if first <= last_id:
         first = last_id + 1
+    if count == 1 and first <= MAX_ID:
+        return (first,)
     if first + count - 1 > MAX_ID:
         raise ids_exhausted()
-    return (first,) if count == 1 else range(first, first + count)
+    return range(first, first + count)
 
 
 def _next_id(request: IdRequest, last_id: StreamId, now_ms: int) -> StreamId:

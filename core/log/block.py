@@ -143,18 +143,18 @@ class Block(StoredBlock):
 
         An empty block always has room. See `core.log.node_size` for the estimate of the size.
         """
-        most, most_bytes = limits
-        ids = self._ids
-        if ids is None or (most and self.count >= most):
+        ids, count = self._ids, self.count
+        if ids is None or count >= limits.entries_max:
             return False
         size_bytes = self.size_bytes + ENTRY_OVERHEAD_BYTES
-        if len(fragment) > self.skeleton_bytes:
-            size_bytes += len(fragment) - self.skeleton_bytes
-        if most_bytes and self.count and size_bytes >= most_bytes:
+        excess_bytes = len(fragment) - self.skeleton_bytes
+        if excess_bytes > 0:
+            size_bytes += excess_bytes
+        if size_bytes >= limits.size_bytes_max and count:
             return False
         ids.append(value)  # type: ignore[union-attr] # a list: see `keep_open`
         self.open_fragments.append(fragment)
-        self.count += 1
+        self.count = count + 1
         self.last_id = value
         self.size_bytes = size_bytes
         return True

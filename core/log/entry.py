@@ -26,7 +26,7 @@ BASE64_MARK: Final = b"~"
 """The first byte of a fragment in base64."""
 
 _encode: Final = msgspec.json.Encoder().encode
-_decode_fields: Final = msgspec.json.Decoder(dict[str, str])
+_decode_fields: Final = msgspec.json.Decoder(dict[str, str]).decode
 _decode_pairs: Final = msgspec.json.Decoder(list[tuple[str, str]])
 
 
@@ -87,7 +87,7 @@ def flat_of(fragment: bytes) -> list[bytes]:
 
 def _texts_of(body: bytes) -> Iterable[str]:
     if body[:1] == b"{":
-        return chain.from_iterable(_decode_fields.decode(body).items())
+        return chain.from_iterable(_decode_fields(body).items())
     return chain.from_iterable(_decode_pairs.decode(body))
 
 
@@ -109,13 +109,13 @@ def fragment_from_fields(raw: bytes | msgspec.Raw, *, base64: bool = False) -> b
     send pairs.
     """
     try:
-        fields = _decode_fields.decode(raw)
+        fields = _decode_fields(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadEntry(_readable(error)) from None
     fragment = _encode(fields)
     if fragment != raw and not is_whole(fragment, bytes(raw)):
         _refuse_repeated_names(bytes(raw))
-    if not base64 and 0 < len(fields) <= FIELDS_PER_ENTRY_MAX and len(fragment) <= ENTRY_BYTES_MAX:
+    if not base64 and fields and len(fields) <= FIELDS_PER_ENTRY_MAX and len(fragment) <= ENTRY_BYTES_MAX:
         return fragment  # nothing is left to check: most entries end here
     return _checked(fields, fragment, base64=base64)
 

@@ -8,7 +8,7 @@ close for entries of one shape. This module never looks at ids, and keeps nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tailrace.core.limits import KIB
 from tailrace.core.log.entry import flat_of
@@ -25,13 +25,17 @@ MEASURED_BYTES_MAX: Final = 64 * KIB
 _NO_BOUND: Final = 1 << 62
 
 
-class NodeLimits(NamedTuple):
-    """The settings that bound a block. 0: no limit."""
+class NodeLimits:
+    """The settings that bound a block: `stream-node-max-entries` and `stream-node-max-bytes`. 0: no limit."""
 
-    entries: int
-    """`stream-node-max-entries`: the maximum number of positions."""
-    size_bytes: int
-    """`stream-node-max-bytes`: a block is full before it reaches this estimated size."""
+    __slots__ = ("entries_max", "size_bytes_max")
+
+    def __init__(self, entries: int, size_bytes: int) -> None:
+        # The maximum number of positions. Without a limit, this and the other one are numbers that no block
+        # reaches, so that an append need not ask whether there is a limit.
+        self.entries_max = entries or _NO_BOUND
+        # A block is full before it reaches this estimated size.
+        self.size_bytes_max = size_bytes or _NO_BOUND
 
 
 def measure(fragment: bytes) -> tuple[int, int]:
@@ -64,13 +68,13 @@ def fill(
     and `size_bytes` so far. The result is the same as `Block.append` for one entry after another. Entries
     about as long as the first one are added in one step: O(entries added) in C.
     """
-    most_entries, most_bytes = limits
     end = len(lengths)
-    if most_entries and most_entries - count < end - start:
-        end = start + most_entries - count
+    left = limits.entries_max - count
+    if left < end - start:
+        end = start + left
         if end <= start:
             return start, size_bytes, 0
-    room_bytes = (most_bytes or _NO_BOUND) - size_bytes - 1
+    room_bytes = limits.size_bytes_max - size_bytes - 1
     # An entry that is not shorter than the skeleton adds its length less `shared`. If all are about as long
     # as the first one, the first guess is right.
     shared = skeleton_bytes - ENTRY_OVERHEAD_BYTES

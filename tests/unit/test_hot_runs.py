@@ -12,7 +12,17 @@ from tailrace.api.ports import Answer
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
 from tailrace.core.engine import Engine
-from tests.support.pipelines import APPEND, KINDS, PatientStore, answers_in, answers_to, cut_up, post, settled
+from tests.support.pipelines import (
+    APPEND,
+    HOT_GET,
+    KINDS,
+    PatientStore,
+    answers_in,
+    answers_to,
+    cut_up,
+    post,
+    settled,
+)
 from tests.support.protocol import connected
 
 
@@ -46,6 +56,43 @@ def test_hot_requests_of_one_read_are_answered_in_one_write(store_class: type[En
         assert transport.written[0].count(b"HTTP/1.1 201 Created") == 20
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
+def test_each_request_of_a_run_is_counted_with_its_operation_and_status(
+    store_class: type[EngineStore],
+) -> None:
+    async def story() -> dict[tuple[str, int], int]:
+        protocol, transport = connected(store_class(Engine()))
+        for piece in (APPEND, HOT_GET, APPEND * 3 + HOT_GET * 2 + APPEND):
+            protocol.data_received(piece)
+            await settled(protocol, transport)
+        return {kind: figures.count for kind, figures in protocol.hot.observer._requests.answers.items()}
+
+    assert asyncio.run(story()) == {("xadd", 201): 5, ("xlen", 200): 3}
+
+
+@pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
+def test_a_body_that_arrives_in_pieces_counts_as_held_until_its_answer(
+    store_class: type[EngineStore],
+) -> None:
+    request = post(b"/v1/streams/race/entries:import", b'{"rider":"Castilla"}\n' * 10_000)
+    request = request.replace(b"application/json", b"application/x-ndjson")
+    half = len(request) // 2
+
+    async def story() -> list[int]:
+        protocol, transport = connected(store_class(Engine()))
+        held = []
+        for piece in (request[:half], request[half:]):
+            protocol.data_received(piece)
+            held.append(protocol.registry.held_bytes)
+        await settled(protocol, transport)
+        assert transport.written[0].startswith(b"HTTP/1.1 201 Created")
+        return [*held, protocol.registry.held_bytes]
+
+    first, _, last = asyncio.run(story())
+    assert first > 0
+    assert last == 0
 
 
 def test_a_command_after_one_that_the_store_refuses_runs_after_it() -> None:

@@ -21,8 +21,8 @@ class RequestFigures:
     def __init__(self) -> None:
         self.answers: dict[tuple[str, int], Histogram] = {}
 
-    def note(self, operation: str, status: int, duration_ns: int) -> None:
-        """Count one finished request. O(1), about 0.2 us.
+    def note(self, operation: str, status: int, duration_ns: int, count: int = 1) -> None:
+        """Count finished requests, one unless `count` is given, each of this duration. O(1), about 0.2 us.
 
         The code of `Histogram.add` is inlined: each request runs it, and a call would double its cost.
         """
@@ -30,8 +30,8 @@ class RequestFigures:
             histogram = self.answers[operation, status]
         except KeyError:
             histogram = self.answers[operation, status] = durations()
-        histogram.counts[((duration_ns - 1) // DURATION_UNIT_NS).bit_length()] += 1
-        histogram.total += duration_ns
+        histogram.counts[((duration_ns - 1) // DURATION_UNIT_NS).bit_length()] += count
+        histogram.total += duration_ns * count
 
     def durations_of(self, operation: str) -> Histogram:
         """Return the durations of an operation for all statuses. O(operations)."""
