@@ -37,7 +37,6 @@ from tailrace.core.replies import AppendReply, ScheduleReply
 router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 
 APPEND_HEADERS: Final = (*PRODUCER_HEADERS, *TRACE_HEADERS)
-
 _REPLAYED: Final = {
     REPLAYED_STATUS: (
         "The key was used before: nothing is appended, these are the first ids. `Idempotent-Replayed: true`."

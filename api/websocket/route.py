@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.ports import TurnStore
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.tallies import OpenLimits
-
-if TYPE_CHECKING:
-    from tailrace.api.websocket.endpoint import WebSocketEndpoint
 
 WEBSOCKET_PATH: Final = "/v1/ws"
 
@@ -40,18 +37,19 @@ class DeferredEndpoint:
         self, store: TurnStore, version: str, open_limits: OpenLimits, rates: Rates, security: Security
     ) -> None:
         self._arguments = (store, version, open_limits, rates, security)
-        self._endpoint: WebSocketEndpoint | None = None
+        self._endpoint: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection until it ends."""
         endpoint = self._endpoint or await self._created()
         await endpoint(scope, receive, send)
 
-    async def _created(self) -> WebSocketEndpoint:
+    async def _created(self) -> ASGIApp:
         module = await asyncio.to_thread(import_module, "tailrace.api.websocket.endpoint")
         # Another connection may have created it in the meantime; all share one.
         if self._endpoint is None:
-            self._endpoint = module.WebSocketEndpoint(*self._arguments)
+            created: ASGIApp = module.WebSocketEndpoint(*self._arguments)
+            self._endpoint = created
         return self._endpoint
 
 

@@ -16,8 +16,6 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from tailrace.app.gc_tuning import uncollected
-
 _HELP = """Redis and Valkey Streams over HTTP: the server and its command-line client."""
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
@@ -127,7 +125,8 @@ class _Commands(TyperGroup):
 def load_command(name: str) -> Any:
     """Import the command `name` and return it."""
     module, _, attribute = _COMMANDS[name][0].partition(":")
-    with uncollected():
+    # `--help` runs no command, and needs nothing of this module.
+    with import_module("tailrace.app.gc_tuning").uncollected():
         loaded = import_module(f"tailrace.app.cli.{module}")
     command = typer.main.get_command(_alone(name, getattr(loaded, attribute)))
     command.name = name
@@ -138,7 +137,6 @@ def _alone(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
     """Wrap a command function in a Typer application; return a Typer application unchanged."""
     if isinstance(found, typer.Typer):
         return found
-    # `--help` runs no command, and needs nothing of this module.
     command = import_module("tailrace.app.cli.contexts.client_command").ClientCommand
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
     alone.command(name, cls=command, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
