@@ -167,7 +167,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def _beside_claim(few: Ours, many: Ours, pending: int, rounds: int, chance: random.Random) -> Iterator[Row]:
-    """Yield the rows with CLAIM of Redis 8.10.2 as the peer. The second one shows by how much the peer slows down."""
+    """Yield the rows with CLAIM of Redis 8.10.2 as the peer. The second one shows how much it slows down."""
     with redis_8_10() as port:
         few_ms, their_few_ms = _in_turns(few, Claimer(port, PENDING, IDLE, rounds), rounds, chance)
         what = f"claim of {spaced(IDLE)} idle of {spaced(PENDING)} pending, beside CLAIM of Redis 8.10.2"
