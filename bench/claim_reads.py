@@ -4,7 +4,7 @@
 claims them. Tailrace claims them with one group read; the peer repeats XAUTOCLAIM until it has all of them.
 Both run from Python, over loopback, without durability. The rounds alternate, and the median counts. A second
 row repeats our side with 2 000 000 pending entries: entries that are not idle must cost nothing. Two more
-rows put both beside the peer that has CLAIM itself, Redis 8.10.2 (`bench.claim_peer`). Run it with
+rows compare both with the peer that has CLAIM itself, Redis 8.10.2 (`bench.claim_peer`). Run it with
 ``python -m bench.claim_reads``.
 """
 
@@ -167,7 +167,7 @@ def measure(effort: Effort) -> Iterator[Row]:
 
 
 def _beside_claim(few: Ours, many: Ours, pending: int, rounds: int, chance: random.Random) -> Iterator[Row]:
-    """Yield the rows beside CLAIM of Redis 8.10.2. The second one shows by how much the peer slows down."""
+    """Yield the rows with CLAIM of Redis 8.10.2 as the peer. The second one shows how much it slows down."""
     with redis_8_10() as port:
         few_ms, their_few_ms = _in_turns(few, Claimer(port, PENDING, IDLE, rounds), rounds, chance)
         what = f"claim of {spaced(IDLE)} idle of {spaced(PENDING)} pending, beside CLAIM of Redis 8.10.2"

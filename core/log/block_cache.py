@@ -6,7 +6,8 @@ push out the blocks in which single entries are looked up.
 
 A lookup of a few entries keeps the block packed, which takes a fifth of the memory, until it was used twice
 soon after the last use. So a few entries of each of many blocks are found without decompressing every block
-anew, and entries of few blocks without dividing their text at each lookup. This module never changes a block.
+again, and entries of few blocks without dividing their text at each lookup. This module never changes a
+block.
 """
 
 from __future__ import annotations
