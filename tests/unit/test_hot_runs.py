@@ -95,6 +95,20 @@ def test_a_body_that_arrives_in_pieces_counts_as_held_until_its_answer(
     assert last == 0
 
 
+@pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
+def test_a_known_request_behind_a_read_that_waits_is_answered_after_it(
+    store_class: type[EngineStore],
+) -> None:
+    waiting = post(b"/v1/read", b'{"streams":[{"key":"none","after":"$"}],"wait_ms":1}')
+
+    async def both() -> None:
+        apart = await answers_to([waiting, APPEND, waiting, APPEND], store_class(Engine()))
+        together = await answers_to([waiting, APPEND, waiting + APPEND], store_class(Engine()))
+        assert together == apart
+
+    asyncio.run(both())
+
+
 def test_a_command_after_one_that_the_store_refuses_runs_after_it() -> None:
     """The documented route repeats the refused request: it must find the stream as the hot route found it."""
     conditional = post(b"/v1/streams/race/entries", b'{"fields":{"a":"1"},"if_last_id":"0-0"}')
