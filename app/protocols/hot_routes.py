@@ -78,7 +78,7 @@ class HotRoutes:
                 command = at_once(command)
             answer = self._store.submit(command, request.receive)
             if request.answer or request.is_dismissed:
-                return True
+                return not request.is_dismissed
             if answer is not None:  # else the engine has not executed the command
                 self.observer.submitted(request)
             return request.foresee(answer)

@@ -95,6 +95,23 @@ def test_a_body_that_arrives_in_pieces_counts_as_held_until_its_answer(
     assert last == 0
 
 
+@pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
+def test_a_known_request_behind_a_read_that_waits_is_answered_after_it(
+    store_class: type[EngineStore],
+) -> None:
+    waiting = post(b"/v1/read", b'{"streams":[{"key":"none","after":"$"}],"wait_ms":1}')
+
+    async def story() -> list[bool]:
+        protocol, transport = connected(store_class(Engine()))
+        for piece in (APPEND, waiting, waiting + APPEND):
+            protocol.data_received(piece)
+            await settled(protocol, transport)
+        # The application echoes the reads.
+        return [b"POST /v1/read" in answer for answer in answers_in(transport)]
+
+    assert asyncio.run(story()) == [False, True, True, False]
+
+
 def test_a_command_after_one_that_the_store_refuses_runs_after_it() -> None:
     """The documented route repeats the refused request: it must find the stream as the hot route found it."""
     conditional = post(b"/v1/streams/race/entries", b'{"fields":{"a":"1"},"if_last_id":"0-0"}')
