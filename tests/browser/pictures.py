@@ -32,7 +32,7 @@ VIEWS: Final[dict[str, str]] = {
     "pending": "To dead letters",
     "produce": "Add a field",
     "consume": "holds 2 entries",
-    "manage": "entries in the stream",
+    "manage": "next one first",
     "command": "(integer)",
     "server": "Commits behind",
     "access": "requires no token",

@@ -43,7 +43,13 @@ export function Retention({ streamKey }: { streamKey: Name }) {
   return (
     <section class="panel">
       <h2>Retention</h2>
-      {state.data ? <Rules state={state.data} /> : <p class="quiet">The stream keeps all its entries.</p>}
+      {state.data ? (
+        <Rules state={state.data} />
+      ) : (
+        <p class="quiet">
+          {state.data === null ? "The stream keeps all its entries." : state.error === undefined && "Loading"}
+        </p>
+      )}
       <div class="bar">
         <Act needs="admin" on={streamKey} onClick={() => setAsking(true)}>
           Change rules

@@ -49,9 +49,11 @@ export function Scheduled({ streamKey }: { streamKey: Name }) {
     <section class="panel" aria-label="Scheduled entries">
       <h2>Scheduled entries</h2>
       <p class="quiet">
-        {rows.length === 0
-          ? "None. An entry that is appended with a delay waits here until its time."
-          : `${many(rows.length, "entry", "entries")}${page.data?.next ? " shown, and more later" : ""}, next one first.`}
+        {page.data === undefined
+          ? page.error === undefined && "Loading"
+          : rows.length === 0
+            ? "None. An entry that is appended with a delay waits here until its time."
+            : `${many(rows.length, "entry", "entries")}${page.data?.next ? " shown, and more later" : ""}, next one first.`}
       </p>
       {rows.length > 0 && (
         <dl class="rows-list">

@@ -1,7 +1,7 @@
 /**
  * Search for streams whose key contains a text: SCAN, a bounded number of keys in each request.
  *
- * A request examines 1 000 keys in each lane, which takes about a millisecond of the server's time, and the next one
+ * A request examines 1 000 keys in each lane, which takes one or two milliseconds of the server's time, and the next one
  * is sent after its reply: other clients of the server wait for one request at most. A cursor of the server is a
  * position between 0 and 2^64, and rises; a lane is a part of the cursors. The first lane ends only at its bound or
  * at the end of the scan, so no stream is missed even where a server has other cursors: the lanes then find the same
