@@ -69,7 +69,9 @@ def _environment(root: Path) -> dict[str, str]:
     """Environment variables that import `core` from `root` and the suite from the tree, with a fixed hash
     seed.
     """
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(TREE)]), "PYTHONHASHSEED": "0"}
+    # In a process of pytest-xdist, pytest-benchmark would time nothing.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST_")}
+    return {**inherited, "PYTHONPATH": os.pathsep.join([str(root), str(TREE)]), "PYTHONHASHSEED": "0"}
 
 
 def timed_us(root: Path, stored: Path, cases: Sequence[str]) -> Figures:

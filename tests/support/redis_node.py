@@ -42,15 +42,23 @@ def wait_until(holds: Callable[[], bool], what: str, within_s: float = WITHIN_S)
         time.sleep(POLL_S)
 
 
+_given: Final[set[int]] = set()
+"""The ports that this process got before: a node that does not listen yet keeps its port."""
+
+
 def free_ports(count: int) -> list[int]:
-    """Return ports that no socket uses now, below those that the system gives to outgoing connections."""
+    """Return ports that no socket uses now and that no call returned before, below those that the system
+    gives to outgoing connections."""
     with ExitStack() as stack:
         ports: list[int] = []
         while len(ports) < count:
             port = random.randrange(PORTS[0] + PROCESS, PORTS[1], PROCESSES)
+            if port in _given:
+                continue
             with suppress(OSError):
                 stack.enter_context(socket.create_server(("127.0.0.1", port)))
                 ports.append(port)
+                _given.add(port)
         return ports
 
 
