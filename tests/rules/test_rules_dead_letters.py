@@ -431,6 +431,16 @@ def test_a_redrive_sends_each_dead_letter_back_once(r: R) -> None:
     assert redrive(r).ids == []
 
 
+def test_a_redriven_entry_is_no_longer_held_by_an_ordered_group_of_the_dead_letters(r: R) -> None:
+    moved(r, "1-1", "2-1", "3-1")
+    r.run("XGROUP", "CREATE", DEAD, "h", 0)
+    r.engine.execute(c.ConfigureGroup(DEAD.encode(), b"h", order_by="_source_stream"), r.now_ms)
+    [[_, [[first, _]]]] = r.line(f"XREADGROUP GROUP h carol STREAMS {DEAD} >")
+    redrive(r)
+    r.run("XACK", DEAD, "h", first)
+    assert r.line(f"XREADGROUP GROUP h carol STREAMS {DEAD} >") is None
+
+
 def test_a_redriven_entry_is_new_for_the_group(r: R) -> None:
     moved(r, "1-1")
     outcome = r.engine.execute(c.Redrive(b"race", b"g", 1), r.now_ms)
