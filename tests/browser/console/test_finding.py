@@ -10,7 +10,7 @@ import pytest
 from tests.support.console import Console
 
 STREAMS: Final = 6_000
-"""More than one step of SCAN for each lane of the search."""
+"""More than one step of the search."""
 SEARCHED: Final = "999"
 """A text within some of the keys."""
 
