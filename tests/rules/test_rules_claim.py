@@ -102,6 +102,17 @@ def test_rule_38_pending_entries_whose_message_is_gone_are_passed_over_and_stay(
     assert [row[:2] for row in r.pending("s", "g")] == [["1-0", "alice"], ["2-0", "alice"], ["3-0", "bob"]]
 
 
+def test_rule_38_an_entry_after_those_passed_over_is_claimed_only_if_it_is_idle(r: R) -> None:
+    r.lines("XADD s 1 f v\nXADD s 2 f v\nXGROUP CREATE s g 0")
+    r.line("XREADGROUP GROUP g alice COUNT 1 STREAMS s >")
+    r.now_ms += 1000
+    r.line("XREADGROUP GROUP g alice COUNT 1 STREAMS s >")
+    r.line("XDEL s 1")
+    assert r.line("XREADGROUP GROUP g bob CLAIM 500 STREAMS s >") is None
+    r.now_ms += 500
+    assert read_ids(r.line("XREADGROUP GROUP g bob CLAIM 500 STREAMS s >")) == {"s": ["2-0"]}
+
+
 def test_rule_38_entries_passed_over_leave_the_count_to_live_ones(r: R) -> None:
     for value in ("0-1", "2-0", "3-3"):
         r.run("XADD", "s", value, "f", "v")
