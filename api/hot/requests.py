@@ -67,9 +67,6 @@ _OF_BODIES: Final = frozenset({b"content-length", b"content-type"})
 
 _NO_QUERY: Final[Mapping[str, bytes]] = {}
 
-REFUSED: Final = (RequestRefused, StreamError, NotPlain)
-"""What `HotRoute.command_of` raises if the documented route must answer the request."""
-
 BLOCKING: Final = frozenset({Read, ReadGroup})
 """The commands that may wait for entries: run them as `at_once` returns them."""
 
@@ -121,7 +118,7 @@ def hot_command(route: HotRoute, body: bytes) -> Command | None:
     """Return the command of a body, None if the documented route must answer the request."""
     try:
         return route.command_of(body)
-    except REFUSED:
+    except (RequestRefused, StreamError, NotPlain):
         return None
 
 

@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from tailrace.api.access.permissions import allowed, is_administrative
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
-from tailrace.api.hot.requests import BLOCKING, REFUSED, at_once, hot_route
+from tailrace.api.hot.requests import BLOCKING, at_once, hot_command, hot_route
 from tailrace.api.ports import HotStore
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
@@ -27,7 +27,6 @@ from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 
 _HTTP_VERSION: Final = "1.1"
-_FAILED_CHECKS: Final = (Unauthenticated, *REFUSED)
 
 
 class HotRoutes:
@@ -92,13 +91,13 @@ class HotRoutes:
         credentials, route = request.credentials, request.route
         try:
             principal = self._authenticate(credentials.authorization, credentials.host)
-            if self._take_quota is not None:
-                quota = request.quota = self._take_quota(principal, client_address)
-                if quota is not None and quota.retry_after_s is not None:
-                    return None
-            command = route.command_of(request.body)
-        except _FAILED_CHECKS:
+        except (RequestRefused, Unauthenticated):
             return None
+        if self._take_quota is not None:
+            quota = request.quota = self._take_quota(principal, client_address)
+            if quota is not None and quota.retry_after_s is not None:
+                return None
+        command = hot_command(route, request.body)
         if command is None or is_administrative(route.scope, command):
             return None  # the documented route records administrative commands in the audit log
         if principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.scope, command):
