@@ -139,8 +139,8 @@ def _restore_stream(
     keyspace.put(state.key, stream)
 
 
-def _group_rows(connection: sqlite3.Connection, serial: int) -> Iterator[tuple[Any, ...]]:
-    yield from connection.execute("SELECT name, body FROM groups WHERE serial = ?", (serial,))
+def _group_rows(connection: sqlite3.Connection, serial: int) -> Iterable[tuple[Any, ...]]:
+    return connection.execute("SELECT name, body FROM groups WHERE serial = ?", (serial,))
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:

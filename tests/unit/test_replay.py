@@ -254,7 +254,7 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
     }
     counts = (keyspace.agenda.scheduled_count, keyspace.agenda.scheduled_bytes)
     held = {
-        (key, name): (list(order.held.items()), list(order.ready), order.key_of)
+        (key, name): (list(order.held.items()), list(order.ready), dict(order.key_of))
         for key, stream in keyspace.streams.items()
         for name, order in [(name, group.order) for name, group in stream.ordered.items()]
         if order is not None

@@ -45,6 +45,7 @@ NEEDS_THE_CLOCK: Final = frozenset(
         "test_rule_36_min_idle_is_inclusive_and_zero_takes_everything",
         "test_rule_36_the_count_stops_at_its_greatest_value",
         "test_rule_37_noack_keeps_claimed_entries_pending_and_adds_no_new_ones",
+        "test_rule_38_an_entry_after_those_passed_over_is_claimed_only_if_it_is_idle",
         "test_rule_40_an_id_forced_above_the_last_delivered_one_may_appear_twice",
         "test_rule_47_an_entry_is_idle_enough_from_the_very_millisecond",
         "test_rule_49_a_claim_counts_one_more_unless_justid_or_retrycount",
