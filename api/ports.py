@@ -123,6 +123,16 @@ class HotStore(Protocol):
         """
         ...
 
+    def submit_read(
+        self, command: Read | ReadGroup, receive: Callable[[Answer], None]
+    ) -> tuple[Answer, Watch | None]:
+        """Run a read with `block_ms`, and call `receive` once with its answer, as `submit` does.
+
+        If there is nothing to read, the read waits as `StreamStore.watch` describes. Then return None, and
+        how to stop it. A store that cannot wait here passes the reply without entries to `receive`.
+        """
+        ...
+
 
 class EngineFeature(Struct, frozen=True):
     """A feature of streams on the engine behind the store.

@@ -6,25 +6,31 @@ request to the documented route. It never writes to a connection.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from msgspec import Struct
 
 from tailrace.api.access.rates import Quota
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
-from tailrace.api.hot.requests import HotRoute
+from tailrace.api.hot.requests import HotRoute, at_once
 from tailrace.api.http.request_id import request_id_of_header
-from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.problems.table import (
     DEFECT,
     PROBLEM_MEDIA_TYPE,
     HttpCode,
+    headers_of,
     problem,
+    problem_of,
+    store_unavailable_headers,
     store_unavailable_problem,
 )
 from tailrace.api.wire.negotiation import JSON
+from tailrace.app.observability.timing import WAIT, TimedPhase
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
@@ -88,8 +94,8 @@ class HotRequest(Struct, eq=False, gc=False):
     request_id: str = ""
     command: Command = None  # type: ignore[assignment] # set before it is submitted
     submitted_ns: int = 0
-    """When the engine had executed the command and the answer began to wait for the disk; 0 if it did not
-    wait."""
+    """When the engine had executed the command and the answer began to wait for the disk, or when a read had
+    waited for entries; 0 if the answer came at once."""
     engine_ns: int = 0
     """The time of the engine, if the answer waited."""
     is_dismissed: bool = False
@@ -108,11 +114,24 @@ class HotRequest(Struct, eq=False, gc=False):
     """The pieces of the body so far."""
     content: bytes | None = None
     """The body of the response, if it is known before the response may leave."""
+    watch: Watch | None = None
+    """Stops the read while it waits for entries."""
+    wait_began_ns: int = 0
+    wait_ended_ns: int = 0
+    """When the read began and ended to wait for entries; 0 before. The wait is no time of the server:
+    `ready_ns` moves by it."""
 
     @property
     def is_settled(self) -> bool:
         """Whether the request has its answer, or needs none from here."""
         return self.is_dismissed or bool(self.answer)
+
+    @property
+    def phases(self) -> Sequence[TimedPhase]:
+        """The periods in which the request waited, for traces."""
+        if not self.wait_ended_ns:
+            return ()
+        return (TimedPhase(WAIT, self.wait_began_ns, self.wait_ended_ns),)
 
     @property
     def method(self) -> str:
@@ -161,6 +180,38 @@ class HotRequest(Struct, eq=False, gc=False):
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             self.fail(error)
 
+    def wait(self, watch: Watch) -> None:
+        """Note that the read waits for entries."""
+        self.watch = watch
+        self.wait_began_ns = time.perf_counter_ns()
+
+    def stop_waiting(self) -> bool:
+        """Stop a read that waits, because its client has left. Return False if it does not wait any more."""
+        if self.watch is None or not self.watch.cancel():
+            return False
+        self._end_wait()
+        self.is_dismissed = True
+        return True
+
+    def receive_read(self, answer: Answer) -> None:
+        """Answer a read that may have waited.
+
+        The command that ended a wait is still being answered. The requests behind this read could end
+        further waits, without limit, so this request continues in the next turn of the loop.
+        """
+        if self.watch is None:
+            self.receive(answer)
+        else:
+            self._end_wait()
+            asyncio.get_running_loop().call_soon(self.receive, answer)
+
+    def _end_wait(self) -> None:
+        self.watch = None
+        self.wait_ended_ns = self.submitted_ns = time.perf_counter_ns()
+        self.ready_ns += self.wait_ended_ns - self.wait_began_ns
+        # A reply without entries is now the answer.
+        self.command = at_once(self.command)
+
     def fail(self, error: Exception) -> None:
         """Answer 500 after a defect of the server: the outcome is unknown."""
         _logger.error("request_failed", exc_info=error, extra={"fields": {"request_id": self.request_id}})
@@ -169,12 +220,18 @@ class HotRequest(Struct, eq=False, gc=False):
             self.connection.answer_hot(self, 500, encode(content), PROBLEM_MEDIA_TYPE)
 
     def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
-        if isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown:
-            # The engine has executed the command; the documented route must not execute it again.
-            content = store_unavailable_problem(refusal, self.request_id)
-            self.connection.answer_hot(self, 503, encode(content), PROBLEM_MEDIA_TYPE)
-        else:
+        is_executed = isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown
+        if not is_executed and not self.wait_ended_ns:
             self.connection.hand_on(self)
+            return
+        # The documented route must not execute the command again, nor wait again.
+        if isinstance(refusal, StoreUnavailable):
+            content = store_unavailable_problem(refusal, self.request_id)
+            headers = store_unavailable_headers(refusal)
+        else:
+            content, headers = problem_of(refusal, self.request_id), headers_of(refusal)
+        lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
+        self.connection.answer_hot(self, content["status"], encode(content), PROBLEM_MEDIA_TYPE, lines)
 
     @property
     def further_lines(self) -> str:

@@ -73,6 +73,8 @@ class HotRun:
     def close(self) -> None:
         """Drop the references that form circles with the connection, which has ended."""
         del self._connection
+        if self._due and self._due[-1].stop_waiting():
+            self._hot.observer.gone(self._due.pop())
         # These answers cannot be written any more, but their requests were answered.
         self._hot.observer.answered([*self._answered, *(request for request in self._due if request.answer)])
         self._answered.clear()
@@ -127,8 +129,7 @@ class HotRun:
         self._is_growing = False
         if self._due:
             self._queue.submit(self._due[-1])
-            if self._due[0].answer:
-                self._advance()
+            self._advance()
         elif self._answered:
             self._write()
 
@@ -138,6 +139,18 @@ class HotRun:
         if self._due and self._due[-1] is request:
             self._due.pop()
         self._defer(request)
+
+    def end_waiting(self) -> bool:
+        """Stop the read that waits for entries, because the client has ended its side.
+
+        Return True if no other answer is due. The read gets no answer.
+        """
+        if not self._due or not self._due[-1].stop_waiting():
+            return False
+        self._hot.observer.gone(self._due.pop())
+        if self._due:
+            self._queue.submit(self._due[-1])
+        return not self._due
 
     def _defer(self, request: HotRequest) -> None:
         request.is_dismissed = True
@@ -171,13 +184,15 @@ class HotRun:
             self._advance()
 
     def _advance(self) -> None:
-        """Write all answers as soon as none is missing."""
+        """Write all answers as soon as none is missing, except that of a read that waits for entries."""
         due = self._due
         while due and due[0].answer:
             self._answered.append(due.popleft())
         if not due:
             self._write()
             self._connection.end_run()
+        elif due[0].watch is not None and self._answered:
+            self._write()
 
     def _write(self) -> None:
         """Write the answers that are next, at least one."""

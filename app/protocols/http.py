@@ -83,9 +83,11 @@ class HttpProtocol(asyncio.Protocol):
         self._asgi.disconnect()
 
     def eof_received(self) -> bool:
-        """Keep a connection that the client has half closed for answers that are due. TLS cannot do this."""
+        """Keep a connection that the client has half closed for answers that are due. TLS cannot do this. A
+        read that waits ends: the client may be gone."""
         self._asgi.client_ended.set()
-        return self.transport.can_write_eof() and self._answers.end_after_input(self._arriving)
+        is_over = self._run.end_waiting() or not self.transport.can_write_eof()
+        return not is_over and self._answers.end_after_input(self._arriving)
 
     def pause_writing(self) -> None:
         """Pause writing: the client reads more slowly than the server writes."""

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
+from tailrace.api.hot.requests import at_once
 from tailrace.api.ports import Answer, EngineFeature, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.observability.counters.commands import CommandFigures
@@ -169,6 +170,10 @@ class RemoteStore:
         else:
             self._hot.submit(command, receive)
         return None
+
+    def submit_read(self, command: AnyRead, receive: Receive) -> tuple[Answer, Watch | None]:
+        """Look once for entries. If there are none, the documented route waits: see the port."""
+        return self.submit(at_once(command), receive), None
 
     # --- several commands ----------------------------------------------------------------------
 

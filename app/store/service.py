@@ -188,6 +188,22 @@ class EngineStore:
             give(receive, answer)
         return answer
 
+    def submit_read(self, command: Read | ReadGroup, receive: Receive) -> tuple[Answer, Watch | None]:
+        """Run one read that may block, without a task: see the port."""
+        answer: Answer
+        try:
+            self._admission.require(command)
+            outcome = self._recorder.run(command)
+            self._readers.wake(outcome.wake_ups)
+            if outcome.wait is not None:
+                self._readers.require_room()
+                return None, self._readers.add(outcome, receive)
+            answer = outcome.reply
+        except (StreamError, StoreUnavailable) as refusal:
+            answer = kept(refusal)
+        self._publisher.hand_over(receive, answer)
+        return answer, None
+
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
         """Run a read that may block, and pass its answer to `receive`: see the port."""
         try:

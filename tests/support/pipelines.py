@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tailrace.api.application import create_api
-from tailrace.api.ports import Answer
+from tailrace.api.ports import Answer, Watch
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
-from tailrace.core.commands import Command
+from tailrace.core.commands import Command, Read, ReadGroup
 from tests.support.protocol import Transport, connected, until
 
 ENTRY = b'{"fields":{"rider":"Castilla"}}'
@@ -48,10 +48,17 @@ class PatientStore(EngineStore):
     """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
 
     def submit(self, command: Command, receive: Any) -> Answer:
-        def later(answer: Any) -> None:
-            asyncio.get_running_loop().call_soon(receive, answer)
+        return super().submit(command, _later(receive))
 
-        return super().submit(command, later)
+    def submit_read(self, command: Read | ReadGroup, receive: Any) -> tuple[Answer, Watch | None]:
+        return super().submit_read(command, _later(receive))
+
+
+def _later(receive: Any) -> Callable[[Answer], None]:
+    def later(answer: Answer) -> None:
+        asyncio.get_running_loop().call_soon(receive, answer)
+
+    return later
 
 
 async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]:
