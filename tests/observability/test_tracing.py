@@ -25,6 +25,8 @@ from tailrace.app.observability.tracing import CannotTrace, exporter_named_in, t
 from tailrace.app.request_observer import RequestObserver
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
+from tests.support.pipelines import post, settled
+from tests.support.protocol import connected
 from tests.support.server_process import running_server
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
@@ -120,6 +122,20 @@ def test_what_a_read_waits_is_a_span_within_its_own(traced: Traced) -> None:
     assert wait.parent is not None
     assert wait.parent.span_id == span_id_of(whole)
     assert None not in {wait.start_time, wait.end_time, whole.start_time, whole.end_time}
+    assert (wait.end_time or 0) - (wait.start_time or 0) >= 20_000_000
+
+
+def test_what_a_hot_read_waits_is_a_span_within_its_own(traced: Traced) -> None:
+    async def story() -> None:
+        protocol, transport = connected(EngineStore(Engine()))
+        protocol.hot.observer._tracing = traced.tracing
+        protocol.data_received(post(b"/v1/read", b'{"streams":[{"key":"s","after":"$"}],"wait_ms":20}'))
+        await settled(protocol, transport)
+
+    asyncio.run(story())
+    wait, whole = traced.named(WAIT), traced.named("xread")
+    assert wait.parent is not None
+    assert wait.parent.span_id == span_id_of(whole)
     assert (wait.end_time or 0) - (wait.start_time or 0) >= 20_000_000
 
 
