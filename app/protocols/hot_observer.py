@@ -68,7 +68,7 @@ class HotObserver:
                     request.method,
                     request_id,
                     request.started_ns,
-                    request.phases,
+                    () if request.wait is None else (request.wait.phase,),
                 )
         if access_logger.isEnabledFor(logging.INFO):
             for request in requests:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -18,19 +18,22 @@ from tailrace.api.access.rates import Quota
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
 from tailrace.api.hot.requests import HotRoute, at_once
 from tailrace.api.http.request_id import request_id_of_header
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import (
     DEFECT,
     PROBLEM_MEDIA_TYPE,
     HttpCode,
+    challenge,
     headers_of,
     problem,
     problem_of,
     store_unavailable_headers,
     store_unavailable_problem,
+    unauthenticated_problem,
 )
 from tailrace.api.wire.negotiation import JSON
-from tailrace.app.observability.timing import WAIT, TimedPhase
+from tailrace.app.protocols.hot_wait import ReadWait
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
@@ -114,24 +117,13 @@ class HotRequest(Struct, eq=False, gc=False):
     """The pieces of the body so far."""
     content: bytes | None = None
     """The body of the response, if it is known before the response may leave."""
-    watch: Watch | None = None
-    """Stops the read while it waits for entries."""
-    wait_began_ns: int = 0
-    wait_ended_ns: int = 0
-    """When the read began and ended to wait for entries; 0 before. The wait is no time of the server:
-    `ready_ns` moves by it."""
+    wait: ReadWait | None = None
+    """The wait of a read that found no entries. It is no time of the server: `ready_ns` moves by it."""
 
     @property
     def is_settled(self) -> bool:
         """Whether the request has its answer, or needs none from here."""
         return self.is_dismissed or bool(self.answer)
-
-    @property
-    def phases(self) -> Sequence[TimedPhase]:
-        """The periods in which the request waited, for traces."""
-        if not self.wait_ended_ns:
-            return ()
-        return (TimedPhase(WAIT, self.wait_began_ns, self.wait_ended_ns),)
 
     @property
     def method(self) -> str:
@@ -180,18 +172,25 @@ class HotRequest(Struct, eq=False, gc=False):
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             self.fail(error)
 
-    def wait(self, watch: Watch) -> None:
-        """Note that the read waits for entries."""
-        self.watch = watch
-        self.wait_began_ns = time.perf_counter_ns()
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the read waits for entries."""
+        return self.wait is not None and not self.wait.ended_ns
 
     def stop_waiting(self) -> bool:
         """Stop a read that waits, because its client has left. Return False if it does not wait any more."""
-        if self.watch is None or not self.watch.cancel():
+        if self.wait is None or not self.wait.cancel():
             return False
-        self._end_wait()
+        self._leave_out(self.wait)
         self.is_dismissed = True
         return True
+
+    def lose_access(self, reason: Unauthenticated) -> None:
+        """Answer 401 to a read that waits, because its token has ended. The read takes no entries."""
+        if self.wait is not None and self.wait.cancel():
+            self._leave_out(self.wait)
+            content, headers = unauthenticated_problem(reason, self.request_id), challenge(reason)
+            asyncio.get_running_loop().call_soon(self._answer_problem, content, headers)
 
     def receive_read(self, answer: Answer) -> None:
         """Answer a read that may have waited.
@@ -199,18 +198,19 @@ class HotRequest(Struct, eq=False, gc=False):
         The command that ended a wait is still being answered. The requests behind this read could end
         further waits, without limit, so this request continues in the next turn of the loop.
         """
-        if self.watch is None:
+        if self.wait is None:
             self.receive(answer)
-        else:
-            self._end_wait()
-            asyncio.get_running_loop().call_soon(self.receive, answer)
-
-    def _end_wait(self) -> None:
-        self.watch = None
-        self.wait_ended_ns = self.submitted_ns = time.perf_counter_ns()
-        self.ready_ns += self.wait_ended_ns - self.wait_began_ns
+            return
+        self.wait.end()
+        self._leave_out(self.wait)
         # A reply without entries is now the answer.
         self.command = at_once(self.command)
+        asyncio.get_running_loop().call_soon(self.receive, answer)
+
+    def _leave_out(self, wait: ReadWait) -> None:
+        """Leave a wait that is over out of the time of the request."""
+        self.ready_ns += wait.duration_ns
+        self.submitted_ns = wait.ended_ns
 
     def fail(self, error: Exception) -> None:
         """Answer 500 after a defect of the server: the outcome is unknown."""
@@ -221,7 +221,7 @@ class HotRequest(Struct, eq=False, gc=False):
 
     def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
         is_executed = isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown
-        if not is_executed and not self.wait_ended_ns:
+        if not is_executed and self.wait is None:
             self.connection.hand_on(self)
             return
         # The documented route must not execute the command again, nor wait again.
@@ -230,6 +230,9 @@ class HotRequest(Struct, eq=False, gc=False):
             headers = store_unavailable_headers(refusal)
         else:
             content, headers = problem_of(refusal, self.request_id), headers_of(refusal)
+        self._answer_problem(content, headers)
+
+    def _answer_problem(self, content: Mapping[str, Any], headers: Mapping[str, str]) -> None:
         lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
         self.connection.answer_hot(self, content["status"], encode(content), PROBLEM_MEDIA_TYPE, lines)
 

@@ -22,6 +22,7 @@ from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.cached_heads import CachedHeads
 from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRequest, credentials_of
+from tailrace.app.protocols.hot_wait import ReadWait
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
@@ -35,6 +36,7 @@ class HotRoutes:
     def __init__(self, store: HotStore, security: Security, rates: Rates, observer: HotObserver) -> None:
         self._store = store
         self._authenticate = security.authenticate
+        self._watch_token = security.authenticator.watch
         self._take_quota = rates.take if rates.is_set else None
         self.starts = AnswerStarts()
         self.observer = observer
@@ -91,7 +93,8 @@ class HotRoutes:
         it has it now."""
         answer, watch = self._store.submit_read(command, request.receive_read)
         if watch is not None:
-            request.wait(watch)
+            principal = self._authenticate(request.credentials.authorization, request.credentials.host)
+            request.wait = ReadWait(watch, self._watch_token(principal, request.lose_access))
         if (watch is not None or answer is not None) and not request.is_settled:
             self.observer.submitted(request)
         return bool(request.answer)

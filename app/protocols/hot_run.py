@@ -191,7 +191,7 @@ class HotRun:
         if not due:
             self._write()
             self._connection.end_run()
-        elif due[0].watch is not None and self._answered:
+        elif self._answered and due[0].is_waiting:
             self._write()
 
     def _write(self) -> None:
