@@ -4,9 +4,9 @@ request.
 A request is hot if it is for a hot operation, has only plain parameters of that operation, declares the
 length of its body (a GET has none), and has no header that can change the response, except those of a
 producer. The documented route serves every other request. It also serves a hot request that the hot way
-cannot finish: if the body or the command is refused, or if a read finds nothing and the store cannot wait
-here. Until then the hot way has changed nothing but what the same command changes again (a group read creates
-its consumer), so the documented route handles the request from its start.
+cannot finish, because the body or the command is refused. Until then the hot way has changed nothing but what
+the same command changes again (a group read creates its consumer), so the documented route handles the
+request from its start.
 """
 
 from __future__ import annotations

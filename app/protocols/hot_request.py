@@ -76,6 +76,10 @@ class HotConnection(Protocol):
         """Pass the request, which has changed nothing, to the documented route."""
         ...
 
+    def wait_began(self, request: HotRequest) -> None:
+        """Stop the wait of the request if its client has left."""
+        ...
+
 
 class HotRequest(Struct, eq=False, gc=False):
     """One hot request. Its times are those of `time.perf_counter_ns`.
@@ -117,6 +121,8 @@ class HotRequest(Struct, eq=False, gc=False):
     """The pieces of the body so far."""
     content: bytes | None = None
     """The body of the response, if it is known before the response may leave."""
+    may_wait: bool = False
+    """Whether it is a read that waits if there are no entries."""
     wait: ReadWait | None = None
     """The wait of a read that found no entries. It is no time of the server: `ready_ns` moves by it."""
 
@@ -172,10 +178,10 @@ class HotRequest(Struct, eq=False, gc=False):
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             self.fail(error)
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the read waits for entries."""
-        return self.wait is not None and not self.wait.ended_ns
+    def begin_wait(self, wait: ReadWait) -> None:
+        """Note that the read waits for entries. It stops at once if the client has left."""
+        self.wait = wait
+        self.connection.wait_began(self)
 
     def stop_waiting(self) -> bool:
         """Stop a read that waits, because its client has left. Return False if it does not wait any more."""
@@ -203,8 +209,7 @@ class HotRequest(Struct, eq=False, gc=False):
             return
         self.wait.end()
         self._leave_out(self.wait)
-        # A reply without entries is now the answer.
-        self.command = at_once(self.command)
+        self.command = at_once(self.command)  # a reply without entries is an answer now
         asyncio.get_running_loop().call_soon(self.receive, answer)
 
     def _leave_out(self, wait: ReadWait) -> None:

@@ -16,7 +16,7 @@ from tailrace.api.access.permissions import allowed, is_administrative
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.hot.requests import hot_command, hot_route
-from tailrace.api.ports import HotStore
+from tailrace.api.ports import HotStore, Watch
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.cached_heads import CachedHeads
@@ -91,11 +91,14 @@ class HotRoutes:
     def _submit_read(self, request: HotRequest, command: Read | ReadGroup) -> bool:
         """Submit a read that waits if there are no entries. No request may follow before its answer, unless
         it has it now."""
-        answer, watch = self._store.submit_read(command, request.receive_read)
-        if watch is not None:
+
+        def wait(watch: Watch) -> None:
             principal = self._authenticate(request.credentials.authorization, request.credentials.host)
-            request.wait = ReadWait(watch, self._watch_token(principal, request.lose_access))
-        if (watch is not None or answer is not None) and not request.is_settled:
+            request.begin_wait(ReadWait(watch, self._watch_token(principal, request.lose_access)))
+
+        request.may_wait = True
+        answer = self._store.submit(command, request.receive_read, wait)
+        if answer is not None and not request.is_settled:
             self.observer.submitted(request)
         return bool(request.answer)
 

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
-from tailrace.api.hot.requests import at_once
 from tailrace.api.ports import Answer, EngineFeature, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.observability.counters.commands import CommandFigures
@@ -65,7 +64,7 @@ class RemoteStore:
         self._answers.link = link
         looks = Looks(link, engine)
         self._runner = Runner(link, engine, looks)
-        self._hot = HotCommands(link, engine, self._answers, self._measured)
+        self._hot = HotCommands(link, engine, self._answers, self._measured, self.watch)
         self._readers = WaitingReads(link, engine, looks, self._answers.failure, self._readers_max)
 
     @property
@@ -162,18 +161,18 @@ class RemoteStore:
 
         return self._readers.add(command, note)
 
-    def submit(self, command: Command, receive: Receive) -> Answer:
-        """Run one command that does not block: see the port. The engine has not answered on return."""
+    def submit(
+        self, command: Command, receive: Receive, wait: Callable[[Watch], None] | None = None
+    ) -> Answer:
+        """Run one command: see the port. The engine has not answered on return."""
         if self._refusal is not None:
             self._answers.refused(command, self._refusal)
             told(receive, self._refusal)
+        elif wait is not None and isinstance(command, Read | ReadGroup):
+            self._hot.submit_read(command, receive, wait)
         else:
             self._hot.submit(command, receive)
         return None
-
-    def submit_read(self, command: AnyRead, receive: Receive) -> tuple[Answer, Watch | None]:
-        """Look once for entries. If there are none, the documented route waits: see the port."""
-        return self.submit(at_once(command), receive), None
 
     # --- several commands ----------------------------------------------------------------------
 

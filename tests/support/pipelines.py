@@ -12,7 +12,7 @@ from tailrace.api.application import create_api
 from tailrace.api.ports import Answer, Watch
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
-from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.commands import Command
 from tests.support.protocol import Transport, connected, until
 
 ENTRY = b'{"fields":{"rider":"Castilla"}}'
@@ -47,11 +47,8 @@ KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE, HOT_G
 class PatientStore(EngineStore):
     """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
 
-    def submit(self, command: Command, receive: Any) -> Answer:
-        return super().submit(command, _later(receive))
-
-    def submit_read(self, command: Read | ReadGroup, receive: Any) -> tuple[Answer, Watch | None]:
-        return super().submit_read(command, _later(receive))
+    def submit(self, command: Command, receive: Any, wait: Callable[[Watch], None] | None = None) -> Answer:
+        return super().submit(command, _later(receive), wait)
 
 
 def _later(receive: Any) -> Callable[[Answer], None]:

@@ -145,11 +145,11 @@ def test_a_pipelined_failure_of_the_store_is_answered_in_its_turn() -> None:
     class FailingStore(PatientStore):
         calls = 0
 
-        def submit(self, command: Command, receive: Any) -> Answer:
+        def submit(self, command: Command, receive: Any, wait: Any = None) -> Answer:
             self.calls += 1
             if self.calls == 4:
                 raise RuntimeError("a defect")
-            return super().submit(command, receive)
+            return super().submit(command, receive, wait)
 
     async def story() -> list[bytes]:
         protocol, transport = connected(FailingStore(Engine()))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
 from tailrace.api.application import create_api
+from tailrace.api.ports import Answer, Watch
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
@@ -24,7 +26,19 @@ GROUP_READ = b'{"group":"g","consumer":"c","streams":[{"key":"race","id":">"}],"
 SHORT = READ.replace(b"60000", b"1")
 WAITING = post(b"/v1/read", READ)
 
+
+class LateStore(EngineStore):
+    """The store, which runs hot reads in a later turn of the loop, as one that asks an engine."""
+
+    def submit(self, command: Command, receive: Any, wait: Callable[[Watch], None] | None = None) -> Answer:
+        if wait is None:
+            return super().submit(command, receive)
+        asyncio.get_running_loop().call_soon(super().submit, command, receive, wait)
+        return None
+
+
 STORES = pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
+ALL_STORES = pytest.mark.parametrize("store_class", [EngineStore, PatientStore, LateStore])
 
 
 def commands(*lines: str) -> list[Command]:
@@ -84,7 +98,7 @@ async def _nothing(_: EngineStore) -> None:
     pass
 
 
-@STORES
+@ALL_STORES
 @pytest.mark.parametrize(
     ("path", "body", "event", "status"),
     [
@@ -144,7 +158,7 @@ async def known(store: EngineStore) -> tuple[HttpProtocol, Transport]:
     return protocol, transport
 
 
-@STORES
+@ALL_STORES
 def test_the_answers_before_a_read_that_waits_are_written_without_it(store_class: type[EngineStore]) -> None:
     async def story() -> list[bytes]:
         store = store_class(Engine())
@@ -160,7 +174,7 @@ def test_the_answers_before_a_read_that_waits_are_written_without_it(store_class
     assert asyncio.run(story()) == [b"201", b"201", b"201", b"200", b"201"]
 
 
-@STORES
+@ALL_STORES
 def test_a_read_that_waits_ends_with_its_client_s_side_after_the_answers_before_it(
     store_class: type[EngineStore],
 ) -> None:
@@ -181,7 +195,7 @@ def test_a_read_that_waits_ends_with_its_client_s_side_after_the_answers_before_
     asyncio.run(story())
 
 
-@STORES
+@ALL_STORES
 def test_a_client_that_leaves_while_its_read_waits_takes_nothing(store_class: type[EngineStore]) -> None:
     async def story() -> None:
         store = store_class(Engine())
@@ -230,5 +244,31 @@ def test_a_chain_of_reads_that_each_end_the_next_wait_takes_no_depth() -> None:
             await settled(protocol, transport)
             assert [answer[:3] for answer in answers_in(transport)] == [b"200", b"201"]
         assert await store.execute(StreamLength(b"s%d" % links)) == 1
+
+    asyncio.run(story())
+
+
+def test_a_read_whose_client_leaves_while_the_store_looks_does_not_wait() -> None:
+    async def story() -> None:
+        store = LateStore(Engine())
+        protocol, transport = connection(store)
+        protocol.data_received(WAITING)
+        protocol.connection_lost(None)
+        await asyncio.sleep(0)
+        assert (store.waiting_count, transport.written) == (0, [])
+        assert protocol.hot.observer._requests.answers["xread", 499].count == 1
+
+    asyncio.run(story())
+
+
+def test_a_read_whose_client_ends_its_side_while_the_store_looks_does_not_wait() -> None:
+    async def story() -> None:
+        store = LateStore(Engine())
+        protocol, transport = connection(store)
+        protocol.data_received(WAITING)
+        assert protocol.eof_received()
+        await until(lambda: transport.is_ended)
+        protocol.connection_lost(None)
+        assert (store.waiting_count, transport.written) == (0, [])
 
     asyncio.run(story())
