@@ -18,13 +18,11 @@ from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.problems.table import request_id_of
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.access_log import access_logger, log_request
+from tailrace.app.observability.counters.requests import CLIENT_GONE_STATUS
 from tailrace.app.observability.timing import COMMIT, WAIT, RequestTiming, current_timing
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import RequestSpan, Tracing
-
-CLIENT_GONE_STATUS: Final = 499
-"""The recorded status of a request whose connection ended before its response; nginx uses the same number."""
 
 UNROUTED: Final = "unrouted"
 """The operation of a request with an unknown path or method, or refused before the router saw it."""

@@ -4,9 +4,9 @@ request.
 A request is hot if it is for a hot operation, has only plain parameters of that operation, declares the
 length of its body (a GET has none), and has no header that can change the response, except those of a
 producer. The documented route serves every other request. It also serves a hot request that the hot way
-cannot finish: if the body or the command is refused, or if a read finds nothing and shall wait. Until then
-the hot way has changed nothing but what the same command changes again (a group read creates its consumer),
-so the documented route handles the request from its start.
+cannot finish, because the body or the command is refused. Until then the hot way has changed nothing but what
+the same command changes again (a group read creates its consumer), so the documented route handles the
+request from its start.
 """
 
 from __future__ import annotations
@@ -67,9 +67,6 @@ _OF_BODIES: Final = frozenset({b"content-length", b"content-type"})
 
 _NO_QUERY: Final[Mapping[str, bytes]] = {}
 
-BLOCKING: Final = frozenset({Read, ReadGroup})
-"""The commands that may wait for entries: run them as `at_once` returns them."""
-
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
@@ -123,8 +120,7 @@ def hot_command(route: HotRoute, body: bytes) -> Command | None:
 
 
 def at_once(command: Command) -> Command:
-    """Return the command as the hot way runs it: it never waits."""
-    # With a tuple, this takes half the time of the test with a union.
+    """Return the command without its wait."""
     if isinstance(command, (Read, ReadGroup)) and command.block_ms is not None:
         return replace(command, block_ms=None)
     return command

@@ -138,7 +138,7 @@ def _batch_answer(reply: Reply, _: Command) -> bytes | None:
 
 
 def _read_answer(reply: Reply, command: Command, *, deliveries: bool) -> bytes | None:
-    """Return the response, or None if there is nothing to read and the client waits: the documented route
+    """Return the response, or None if there is nothing to read and the read must wait: the documented route
     waits."""
     assert isinstance(reply, ReadReply)
     assert isinstance(command, Read | ReadGroup)

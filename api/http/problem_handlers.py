@@ -40,6 +40,7 @@ from tailrace.api.problems.table import (
     problem_of,
     problem_response,
     request_id_of,
+    store_unavailable_headers,
     store_unavailable_problem,
     unauthenticated_problem,
 )
@@ -118,8 +119,7 @@ async def _not_accepting(request: Request, error: Exception) -> Response:
     assert isinstance(error, StoreUnavailable)
     content = store_unavailable_problem(error, request_id_of(request.scope))
     _add_error_line(request.scope, content)
-    headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
-    return problem_response(content, headers)
+    return problem_response(content, store_unavailable_headers(error))
 
 
 async def _unauthenticated(request: Request, error: Exception) -> Response:

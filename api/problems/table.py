@@ -211,6 +211,11 @@ def store_unavailable_problem(error: StoreUnavailable, request_id: str | None) -
     return content
 
 
+def store_unavailable_headers(error: StoreUnavailable) -> dict[str, str]:
+    """Return the headers of a command that the store does not accept: when to try again."""
+    return {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+
+
 def unauthenticated_problem(error: Unauthenticated, request_id: str | None) -> dict[str, Any]:
     """Return the problem of an unauthenticated request, or of one whose token has just become invalid."""
     content = problem(HttpCode.UNAUTHENTICATED, error.reason, request_id)

@@ -9,7 +9,7 @@ never contain keys, values, raw paths or tokens.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -23,7 +23,7 @@ from starlette.types import Scope
 
 from tailrace.api.problems.table import request_id_of
 from tailrace.app import __version__
-from tailrace.app.observability.timing import RequestTiming
+from tailrace.app.observability.timing import RequestTiming, TimedPhase
 
 _TRACEPARENT: Final = b"traceparent"
 _SERVER_ERROR: Final = 500
@@ -59,22 +59,32 @@ class Tracing:
         scope["headers"] = [*others, (_TRACEPARENT, given["traceparent"].encode())]
         return RequestSpan(self, span, scope)
 
-    def note(self, operation: str, status: int, method: str, request_id: str, begin_ns: int) -> None:
+    def note(
+        self,
+        operation: str,
+        status: int,
+        method: str,
+        request_id: str,
+        begin_ns: int,
+        phases: Sequence[TimedPhase] = (),
+    ) -> None:
         """Record the span of a finished request on a hot route, which has no `traceparent`.
 
-        `begin_ns`: its start by `time.perf_counter_ns`. The span ends now.
+        `begin_ns`: its start by `time.perf_counter_ns`. `phases`: those in which it waited. The span ends
+        now.
         """
         span = self._tracer.start_span(
             operation, Context(), SpanKind.SERVER, start_time=begin_ns + _to_epoch_ns()
         )
         describe(span, operation, status, method, request_id)
+        self.note_phases(span, phases)
         span.end()
 
-    def note_phases(self, span: Span, timing: RequestTiming) -> None:
+    def note_phases(self, span: Span, phases: Sequence[TimedPhase]) -> None:
         """Add a child span to `span` for each phase in which the request waited."""
         context = set_span_in_context(span, Context())
         to_epoch_ns = _to_epoch_ns()
-        for phase in timing.phases:
+        for phase in phases:
             child = self._tracer.start_span(phase.name, context, start_time=phase.begin_ns + to_epoch_ns)
             child.end(phase.end_ns + to_epoch_ns)
 
@@ -99,7 +109,7 @@ class RequestSpan:
             if route is not None:
                 span.set_attribute("http.route", route)
             describe(span, operation, status, self._scope["method"], request_id_of(self._scope))
-            self._tracing.note_phases(span, timing)
+            self._tracing.note_phases(span, timing.phases)
         span.end()
 
 

@@ -14,6 +14,7 @@ module             what it owns
 `asgi`             uvicorn's ASGI cycle, for all requests that are not hot
 `hot_routes`       the checks of a hot request, and its way to the store
 `hot_request`      one hot request, until it is answered
+`hot_wait`         the wait of a hot read for entries
 `hot_run`          the hot requests of one read, executed together
 `cached_heads`     heads that a parser has already read
 `hot_observer`     metrics, slow log, access log and traces of hot requests

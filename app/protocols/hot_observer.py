@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tailrace.app.observability.access_log import access_logger, log_request
 from tailrace.app.observability.counters.commands import CommandFigures
-from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.observability.counters.requests import CLIENT_GONE_STATUS, RequestFigures
 from tailrace.app.observability.slow_log import SlowLog
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ class HotObserver:
         request.engine_ns = self._commands.last_engine_ns
         request.submitted_ns = time.perf_counter_ns()
 
+    def gone(self, request: HotRequest) -> None:
+        """Record a request whose client left before its answer."""
+        request.status = CLIENT_GONE_STATUS
+        self.answered((request,))
+
     def answered(self, requests: Sequence[HotRequest]) -> None:
         """Record that the answers to these requests were written."""
         now_ns = time.perf_counter_ns()
@@ -57,7 +62,14 @@ class HotObserver:
         if self._tracing is not None:
             for request in requests:
                 operation, request_id = request.route.operation.name, request.request_id
-                self._tracing.note(operation, request.status, request.method, request_id, request.started_ns)
+                self._tracing.note(
+                    operation,
+                    request.status,
+                    request.method,
+                    request_id,
+                    request.started_ns,
+                    () if request.wait is None else (request.wait.phase,),
+                )
         if access_logger.isEnabledFor(logging.INFO):
             for request in requests:
                 path = request.head.target.partition(b"?")[0].decode("latin-1")

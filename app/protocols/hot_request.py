@@ -6,25 +6,34 @@ request to the documented route. It never writes to a connection.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
 from tailrace.api.access.rates import Quota
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
-from tailrace.api.hot.requests import HotRoute
+from tailrace.api.hot.requests import HotRoute, at_once
 from tailrace.api.http.request_id import request_id_of_header
 from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import (
     DEFECT,
     PROBLEM_MEDIA_TYPE,
     HttpCode,
+    challenge,
+    headers_of,
     problem,
+    problem_of,
+    store_unavailable_headers,
     store_unavailable_problem,
+    unauthenticated_problem,
 )
 from tailrace.api.wire.negotiation import JSON
+from tailrace.app.protocols.hot_wait import ReadWait
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
@@ -67,6 +76,10 @@ class HotConnection(Protocol):
         """Pass the request, which has changed nothing, to the documented route."""
         ...
 
+    def wait_began(self, request: HotRequest) -> None:
+        """Stop the wait of the request if its client has left."""
+        ...
+
 
 class HotRequest(Struct, eq=False, gc=False):
     """One hot request. Its times are those of `time.perf_counter_ns`.
@@ -88,8 +101,8 @@ class HotRequest(Struct, eq=False, gc=False):
     request_id: str = ""
     command: Command = None  # type: ignore[assignment] # set before it is submitted
     submitted_ns: int = 0
-    """When the engine had executed the command and the answer began to wait for the disk; 0 if it did not
-    wait."""
+    """When the engine had executed the command and the answer began to wait for the disk, or when a read had
+    waited for entries; 0 if the answer came at once."""
     engine_ns: int = 0
     """The time of the engine, if the answer waited."""
     is_dismissed: bool = False
@@ -108,6 +121,10 @@ class HotRequest(Struct, eq=False, gc=False):
     """The pieces of the body so far."""
     content: bytes | None = None
     """The body of the response, if it is known before the response may leave."""
+    may_wait: bool = False
+    """Whether it is a read that waits if there are no entries."""
+    wait: ReadWait | None = None
+    """The wait of a read that found no entries. It is no time of the server: `ready_ns` moves by it."""
 
     @property
     def is_settled(self) -> bool:
@@ -161,6 +178,45 @@ class HotRequest(Struct, eq=False, gc=False):
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             self.fail(error)
 
+    def begin_wait(self, wait: ReadWait) -> None:
+        """Note that the read waits for entries. It stops at once if the client has left."""
+        self.wait = wait
+        self.connection.wait_began(self)
+
+    def stop_waiting(self) -> bool:
+        """Stop a read that waits, because its client has left. Return False if it does not wait any more."""
+        if self.wait is None or not self.wait.cancel():
+            return False
+        self._leave_out(self.wait)
+        self.is_dismissed = True
+        return True
+
+    def lose_access(self, reason: Unauthenticated) -> None:
+        """Answer 401 to a read that waits, because its token has ended. The read takes no entries."""
+        if self.wait is not None and self.wait.cancel():
+            self._leave_out(self.wait)
+            content, headers = unauthenticated_problem(reason, self.request_id), challenge(reason)
+            asyncio.get_running_loop().call_soon(self._answer_problem, content, headers)
+
+    def receive_read(self, answer: Answer) -> None:
+        """Answer a read that may have waited.
+
+        The command that ended a wait is still being answered. The requests behind this read could end
+        further waits, without limit, so this request continues in the next turn of the loop.
+        """
+        if self.wait is None:
+            self.receive(answer)
+            return
+        self.wait.end()
+        self._leave_out(self.wait)
+        self.command = at_once(self.command)  # a reply without entries is an answer now
+        asyncio.get_running_loop().call_soon(self.receive, answer)
+
+    def _leave_out(self, wait: ReadWait) -> None:
+        """Leave a wait that is over out of the time of the request."""
+        self.ready_ns += wait.duration_ns
+        self.submitted_ns = wait.ended_ns
+
     def fail(self, error: Exception) -> None:
         """Answer 500 after a defect of the server: the outcome is unknown."""
         _logger.error("request_failed", exc_info=error, extra={"fields": {"request_id": self.request_id}})
@@ -169,12 +225,21 @@ class HotRequest(Struct, eq=False, gc=False):
             self.connection.answer_hot(self, 500, encode(content), PROBLEM_MEDIA_TYPE)
 
     def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
-        if isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown:
-            # The engine has executed the command; the documented route must not execute it again.
-            content = store_unavailable_problem(refusal, self.request_id)
-            self.connection.answer_hot(self, 503, encode(content), PROBLEM_MEDIA_TYPE)
-        else:
+        is_executed = isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown
+        if not is_executed and self.wait is None:
             self.connection.hand_on(self)
+            return
+        # The documented route must not execute the command again, nor wait again.
+        if isinstance(refusal, StoreUnavailable):
+            content = store_unavailable_problem(refusal, self.request_id)
+            headers = store_unavailable_headers(refusal)
+        else:
+            content, headers = problem_of(refusal, self.request_id), headers_of(refusal)
+        self._answer_problem(content, headers)
+
+    def _answer_problem(self, content: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
+        self.connection.answer_hot(self, content["status"], encode(content), PROBLEM_MEDIA_TYPE, lines)
 
     @property
     def further_lines(self) -> str:

@@ -15,15 +15,16 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from tailrace.api.access.permissions import allowed, is_administrative
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
-from tailrace.api.hot.requests import BLOCKING, at_once, hot_command, hot_route
-from tailrace.api.ports import HotStore
+from tailrace.api.hot.requests import hot_command, hot_route
+from tailrace.api.ports import HotStore, Watch
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.cached_heads import CachedHeads
 from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRequest, credentials_of
+from tailrace.app.protocols.hot_wait import ReadWait
 from tailrace.app.protocols.request_head import Headers, RequestHead
-from tailrace.core.commands import Command
+from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
 
 _HTTP_VERSION: Final = "1.1"
@@ -35,6 +36,7 @@ class HotRoutes:
     def __init__(self, store: HotStore, security: Security, rates: Rates, observer: HotObserver) -> None:
         self._store = store
         self._authenticate = security.authenticate
+        self._watch_token = security.authenticator.watch
         self._take_quota = rates.take if rates.is_set else None
         self.starts = AnswerStarts()
         self.observer = observer
@@ -73,8 +75,9 @@ class HotRoutes:
             return False
         request.command = command
         try:
-            if type(command) in BLOCKING:
-                command = at_once(command)
+            # With a tuple, this takes half the time of the test with a union.
+            if isinstance(command, (Read, ReadGroup)) and command.block_ms is not None:
+                return self._submit_read(request, command)
             answer = self._store.submit(command, request.receive)
             if request.answer or request.is_dismissed:
                 return not request.is_dismissed
@@ -84,6 +87,20 @@ class HotRoutes:
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             request.fail(error)
             return False
+
+    def _submit_read(self, request: HotRequest, command: Read | ReadGroup) -> bool:
+        """Submit a read that waits if there are no entries. No request may follow before its answer, unless
+        it has it now."""
+
+        def wait(watch: Watch) -> None:
+            principal = self._authenticate(request.credentials.authorization, request.credentials.host)
+            request.begin_wait(ReadWait(watch, self._watch_token(principal, request.lose_access)))
+
+        request.may_wait = True
+        answer = self._store.submit(command, request.receive_read, wait)
+        if answer is not None and not request.is_settled:
+            self.observer.submitted(request)
+        return bool(request.answer)
 
     def _checked_command(self, request: HotRequest, client_address: str) -> Command | None:
         """Return the command of a complete request, or None if a check fails. Nothing was changed then, and

@@ -10,6 +10,7 @@ module owns the run. It never parses a head and never writes to a transport.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from typing import Protocol
@@ -19,6 +20,7 @@ from uvicorn.server import ServerState
 from tailrace.api.http.request_id import new_request_id
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answers import Answers
+from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.cached_heads import CachedHead
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.hot_routes import HotRoutes
@@ -49,15 +51,21 @@ class HotRun:
     """The run of one connection, which is empty most of the time.
 
     `held`: the bytes after the run. `deferred`: the request after the run, which the documented route
-    answers.
+    answers. `client_ended`: set when the client has ended its side.
     """
 
     def __init__(
-        self, connection: RunConnection, state: ConnectionState, answers: Answers, hot: HotRoutes
+        self,
+        connection: RunConnection,
+        state: ConnectionState,
+        answers: Answers,
+        hot: HotRoutes,
+        client_ended: asyncio.Event,
     ) -> None:
         self.held = b""
         self.deferred: HotRequest | None = None
         self._connection = connection
+        self._client_ended = client_ended
         self._state = state
         self._queue = answers
         self._hot = hot
@@ -65,6 +73,7 @@ class HotRun:
         """The head of the last request: mostly it is the next one's too."""
         self._due: deque[HotRequest] = deque()
         """The requests without a written answer, the oldest first."""
+        self._is_closed = False
         self._is_growing = False
         """A read is being carried out: its answers that are known at its end are written together."""
         self._answered: list[HotRequest] = []
@@ -73,6 +82,9 @@ class HotRun:
     def close(self) -> None:
         """Drop the references that form circles with the connection, which has ended."""
         del self._connection
+        self._is_closed = True
+        if self._due and self._due[-1].stop_waiting():
+            self._hot.observer.gone(self._due.pop())
         # These answers cannot be written any more, but their requests were answered.
         self._hot.observer.answered([*self._answered, *(request for request in self._due if request.answer)])
         self._answered.clear()
@@ -127,8 +139,7 @@ class HotRun:
         self._is_growing = False
         if self._due:
             self._queue.submit(self._due[-1])
-            if self._due[0].answer:
-                self._advance()
+            self._advance()
         elif self._answered:
             self._write()
 
@@ -138,6 +149,29 @@ class HotRun:
         if self._due and self._due[-1] is request:
             self._due.pop()
         self._defer(request)
+
+    def wait_began(self, request: HotRequest) -> None:
+        """Stop the wait if the client left while the store looked for entries."""
+        if self._is_closed:
+            request.stop_waiting()
+            self._hot.observer.gone(request)
+        elif self._client_ended.is_set() and self._stop_waiting():
+            self._connection.end_run()
+
+    def end_after_input(self, incomplete: AsgiRequest | HotRequest | None) -> bool:
+        """Stop the read that waits, which gets no answer, because the client has ended its side and may be
+        gone. Return whether other answers are due: see `Answers.end_after_input`."""
+        is_over = self._stop_waiting()
+        return not is_over and self._queue.end_after_input(incomplete)
+
+    def _stop_waiting(self) -> bool:
+        """Stop the read that waits. Return whether it was the only request without an answer."""
+        if not self._due or not self._due[-1].stop_waiting():
+            return False
+        self._hot.observer.gone(self._due.pop())
+        if self._due:
+            self._queue.submit(self._due[-1])
+        return not self._due
 
     def _defer(self, request: HotRequest) -> None:
         request.is_dismissed = True
@@ -171,13 +205,15 @@ class HotRun:
             self._advance()
 
     def _advance(self) -> None:
-        """Write all answers as soon as none is missing."""
+        """Write all answers as soon as none is missing, except that of a read that waits for entries."""
         due = self._due
         while due and due[0].answer:
             self._answered.append(due.popleft())
         if not due:
             self._write()
             self._connection.end_run()
+        elif self._answered and due[0].may_wait:
+            self._write()
 
     def _write(self) -> None:
         """Write the answers that are next, at least one."""

@@ -44,7 +44,7 @@ class HttpProtocol(asyncio.Protocol):
         self._answers = Answers(self.state)
         self._deadlines = Deadlines(self.registry.limits)
         self._memory = HeldMemory(self.registry)
-        self._run = HotRun(self, self.state, self._answers, self.hot)
+        self._run = HotRun(self, self.state, self._answers, self.hot, self._asgi.client_ended)
         self._read: bytes | None = None
         """The data in the parser, if it began between two requests."""
         self._arriving: HotRequest | AsgiRequest | None = None
@@ -85,7 +85,7 @@ class HttpProtocol(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Keep a connection that the client has half closed for answers that are due. TLS cannot do this."""
         self._asgi.client_ended.set()
-        return self.transport.can_write_eof() and self._answers.end_after_input(self._arriving)
+        return self.transport.can_write_eof() and self._run.end_after_input(self._arriving)
 
     def pause_writing(self) -> None:
         """Pause writing: the client reads more slowly than the server writes."""

@@ -14,19 +14,21 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.hot.requests import at_once
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.problems.table import DEFECT
 from tailrace.app.remote.answers import Answers
 from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.functions.library import is_missing
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
+from tailrace.app.remote.readers.parts import AnyRead
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core.commands import Acknowledge, Append, Command
 from tailrace.core.errors import StreamError, kept
-from tailrace.core.replies import Reply
+from tailrace.core.replies import ReadReply, Reply
 
 _logger: Final = logging.getLogger("tailrace.http")
 
@@ -38,15 +40,21 @@ _PLAIN: Final = frozenset({Append, Acknowledge})
 
 
 class HotCommands:
-    """The hot commands of one store. `run`: runs any command, and counts it."""
+    """The hot commands of one store. `run`: runs any command, and counts it. `watch`: that of the store."""
 
     def __init__(
-        self, link: Link, engine: Engine, answers: Answers, run: Callable[[Command], Awaitable[Reply]]
+        self,
+        link: Link,
+        engine: Engine,
+        answers: Answers,
+        run: Callable[[Command], Awaitable[Reply]],
+        watch: Callable[[AnyRead, Receive], Watch],
     ) -> None:
         self._link = link
         self._engine = engine
         self._answers = answers
         self._run = run
+        self._watch = watch
         self._tasks: set[asyncio.Task[None]] = set()
 
     def submit(self, command: Command, receive: Receive) -> None:
@@ -54,6 +62,18 @@ class HotCommands:
         plan = self._plan_of(command)
         if plan is None or not self._send(plan, partial(self._take, command, plan, receive)):
             self._start(self._answer(command, receive))
+
+    def submit_read(self, command: AnyRead, receive: Receive, wait: Callable[[Watch], None]) -> None:
+        """Look for entries once, as `submit` does, and wait if there are none. Readers that wait take turns,
+        so a read that finds entries must not be one of them."""
+
+        def looked(answer: Answer) -> None:
+            if isinstance(answer, ReadReply) and answer.is_empty:
+                wait(self._watch(command, receive))
+            else:
+                receive(answer)
+
+        self.submit(at_once(command), looked)
 
     def _send(self, plan: Plan, take: Callable[[int, Results], None]) -> bool:
         assert plan.key is not None, "appends and acknowledgments have a key"

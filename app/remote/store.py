@@ -64,7 +64,7 @@ class RemoteStore:
         self._answers.link = link
         looks = Looks(link, engine)
         self._runner = Runner(link, engine, looks)
-        self._hot = HotCommands(link, engine, self._answers, self._measured)
+        self._hot = HotCommands(link, engine, self._answers, self._measured, self.watch)
         self._readers = WaitingReads(link, engine, looks, self._answers.failure, self._readers_max)
 
     @property
@@ -161,11 +161,15 @@ class RemoteStore:
 
         return self._readers.add(command, note)
 
-    def submit(self, command: Command, receive: Receive) -> Answer:
-        """Run one command that does not block: see the port. The engine has not answered on return."""
+    def submit(
+        self, command: Command, receive: Receive, wait: Callable[[Watch], None] | None = None
+    ) -> Answer:
+        """Run one command: see the port. The engine has not answered on return."""
         if self._refusal is not None:
             self._answers.refused(command, self._refusal)
             told(receive, self._refusal)
+        elif wait is not None and isinstance(command, Read | ReadGroup):
+            self._hot.submit_read(command, receive, wait)
         else:
             self._hot.submit(command, receive)
         return None

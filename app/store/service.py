@@ -165,21 +165,27 @@ class EngineStore:
         """Run the first of `requests`, as many as one turn allows: see the port."""
         return self._batches.execute_turn(requests, rooms)
 
-    def submit(self, command: Command, receive: Receive) -> Answer:
-        """Run one command that does not block, without a task: see the port."""
+    def submit(
+        self, command: Command, receive: Receive, wait: Callable[[Watch], None] | None = None
+    ) -> Answer:
+        """Run one command without a task: see the port."""
         answer: Answer
         admission = self._admission
         try:
             if admission.refusal is not None or admission.refuses_growth:
                 admission.require(command)
             outcome = self._recorder.run(command)
+            self._readers.wake(outcome.wake_ups)
+            if outcome.wait is not None and wait is not None:
+                self._readers.require_room()
         except (StreamError, StoreUnavailable) as refusal:
             answer = kept(refusal)
         else:
-            self._readers.wake(outcome.wake_ups)
             if outcome.wait is not None:
-                # The filter of a group has further entries to examine: the answer is not known yet.
-                self._readers.add(outcome, receive)
+                # Without `wait`, the filter of a group has further entries to examine.
+                reader = self._readers.add(outcome, receive)
+                if wait is not None:
+                    wait(reader)
                 return None
             answer = outcome.reply
         if self._publisher.log.is_behind:

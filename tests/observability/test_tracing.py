@@ -25,6 +25,8 @@ from tailrace.app.observability.tracing import CannotTrace, exporter_named_in, t
 from tailrace.app.request_observer import RequestObserver
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
+from tests.support.pipelines import post, settled
+from tests.support.protocol import connected
 from tests.support.server_process import running_server
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
@@ -113,14 +115,30 @@ def test_an_entry_of_a_producer_without_a_trace_carries_the_one_that_the_server_
     assert f"{span_id_of(traced.named('xadd')):016x}" in carried
 
 
+def assert_within(wait: ReadableSpan, whole: ReadableSpan) -> None:
+    """`wait` is a child of `whole`, and has a duration."""
+    assert wait.parent is not None
+    assert wait.parent.span_id == span_id_of(whole)
+    assert wait.start_time is not None
+    assert wait.end_time is not None
+    assert wait.end_time > wait.start_time
+
+
 def test_what_a_read_waits_is_a_span_within_its_own(traced: Traced) -> None:
     read = request("GET", f"{ENTRIES}?after=0&wait_ms=20")
     traced.send(read)
-    wait, whole = traced.named(WAIT), traced.named("xrange")
-    assert wait.parent is not None
-    assert wait.parent.span_id == span_id_of(whole)
-    assert None not in {wait.start_time, wait.end_time, whole.start_time, whole.end_time}
-    assert (wait.end_time or 0) - (wait.start_time or 0) >= 20_000_000
+    assert_within(traced.named(WAIT), traced.named("xrange"))
+
+
+def test_what_a_hot_read_waits_is_a_span_within_its_own(traced: Traced) -> None:
+    async def story() -> None:
+        protocol, transport = connected(EngineStore(Engine()))
+        protocol.hot.observer._tracing = traced.tracing
+        protocol.data_received(post(b"/v1/read", b'{"streams":[{"key":"s","after":"$"}],"wait_ms":20}'))
+        await settled(protocol, transport)
+
+    asyncio.run(story())
+    assert_within(traced.named(WAIT), traced.named("xread"))
 
 
 def test_a_refusal_is_no_failure_of_the_span_and_a_503_is(traced: Traced) -> None:

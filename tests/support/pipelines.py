@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tailrace.api.application import create_api
-from tailrace.api.ports import Answer
+from tailrace.api.ports import Answer, Watch
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command
@@ -47,11 +47,15 @@ KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE, HOT_G
 class PatientStore(EngineStore):
     """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
 
-    def submit(self, command: Command, receive: Any) -> Answer:
-        def later(answer: Any) -> None:
-            asyncio.get_running_loop().call_soon(receive, answer)
+    def submit(self, command: Command, receive: Any, wait: Callable[[Watch], None] | None = None) -> Answer:
+        return super().submit(command, _later(receive), wait)
 
-        return super().submit(command, later)
+
+def _later(receive: Any) -> Callable[[Answer], None]:
+    def later(answer: Answer) -> None:
+        asyncio.get_running_loop().call_soon(receive, answer)
+
+    return later
 
 
 async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]:

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import add
+from typing import Final
 
 from tailrace.app.observability.counters.histogram import DURATION_UNIT_NS, Histogram, durations
+
+CLIENT_GONE_STATUS: Final = 499
+"""The recorded status of a request whose connection ended before its response; nginx uses the same number."""
 
 
 class RequestFigures:
