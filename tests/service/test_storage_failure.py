@@ -25,7 +25,7 @@ from tailrace.app.store import storage as storage_module
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.core.command_table import HANDLERS
-from tailrace.core.commands import Append, Claim, Malformed, StreamLength
+from tailrace.core.commands import Append, Claim, DeleteKeys, Malformed, StreamLength
 from tailrace.core.effects import StreamDeleted
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
@@ -150,6 +150,46 @@ def test_all_who_wait_for_a_commit_that_fails_are_told_and_what_they_wrote_is_no
         assert await server.ids() == server.acknowledged
 
     with_server(tmp_path, story)
+
+
+async def committed(storage: Storage) -> None:
+    """Commit what was recorded, and return when the log has the outcome."""
+    storage.log.flush()
+    ended = asyncio.Event()
+    storage._thread.submit(lambda: None, lambda _: ended.set())
+    await ended.wait()
+
+
+def test_under_interval_a_failure_takes_back_what_was_acknowledged_after_the_last_commit_and_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Clients see the length of a stream that was deleted and grows again go back, and the log says why."""
+
+    async def run() -> None:
+        storage = Storage(tmp_path)
+        store = EngineStore(Engine(storage.keyspace))
+        append = Append(KEY.encode(), [b'{"a":"1"}'])
+        async with keeping(store, storage, waits=False):
+            await store.execute(Append(KEY.encode(), [b'{"a":"1"}'] * 5000))
+            await store.execute(DeleteKeys((KEY.encode(),)))
+            for _ in range(20):
+                await store.execute(append)
+            await committed(storage)
+            disk.fail(Fault("write", 1, FULL))
+            for _ in range(3000):
+                await store.execute(append)
+            assert await store.execute(StreamLength(KEY.encode())) == 3020
+            await committed(storage)
+            assert await store.execute(StreamLength(KEY.encode())) == 20
+            with pytest.raises(StoreUnavailable, match=FULL_TEXT):
+                await store.execute(append)
+
+    with recorded_disk(tmp_path) as disk:
+        asyncio.run(run())
+        assert disk.faults_fired
+    [record] = [each for each in caplog.records if each.getMessage() == "storage failed"]
+    assert (record.levelname, record.fields) == ("ERROR", {"error": FULL_TEXT})  # type: ignore[attr-defined]
+    assert kept(tmp_path).streams[KEY.encode()].length == 20
 
 
 def test_a_waiting_reader_is_told_and_never_shown_what_was_not_committed(tmp_path: Path) -> None:
