@@ -6,6 +6,7 @@ It owns when this work starts and ends. It never defines the work itself.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
@@ -17,6 +18,8 @@ from tailrace.app.store.storage import Storage
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
     from tailrace.app.remote.store import RemoteStore
+
+_logger: Final = logging.getLogger("tailrace.storage")
 
 TICK_S: Final = 1.0
 """Redis expires idempotency keys once a second (rule 61)."""
@@ -59,6 +62,7 @@ async def keeping(store: EngineStore, storage: Storage | None, *, waits: bool) -
         return
 
     def give_up(error: Exception) -> None:
+        _logger.error("storage failed", exc_info=error, extra={"fields": {"error": str(error)}})
         store.fail(str(error))
 
     store.use_log(storage.start(waits=waits, on_failure=give_up), storage.committed)

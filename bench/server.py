@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 
 READY: Final = re.compile(r"http://\S+")
 STOPS_WITHIN_S: Final = 600
+LOG_CHARACTERS: Final = 20_000
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
 
@@ -125,6 +126,10 @@ def _served(options: Sequence[str], python: str, environment: Mapping[str, str] 
         ):
             try:
                 yield Started(_ready_url(process, log_file), process.pid, began_s)
+            except Exception:
+                # The log is deleted with its directory, and may have the reason.
+                print(f"the server logged:\n{log_file.read_text()[-LOG_CHARACTERS:]}", file=sys.stderr)
+                raise
             finally:
                 process.terminate()
                 process.wait(STOPS_WITHIN_S)

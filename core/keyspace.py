@@ -81,6 +81,9 @@ class Keyspace:
         # Key and name of each group with an order by key whose waiting readers may now find an entry. Emptied
         # after each command; not stored.
         self.freed: set[tuple[bytes, bytes]] = set()
+        # The bytes that `protect_unread` kept in streams at their last sweep, by serial; streams without any
+        # are missing. For the metrics, not stored.
+        self.protected_bytes: dict[int, int] = {}
         # The last step of the expiry of consumers; not stored.
         self.presence = Presence()
 
@@ -116,6 +119,7 @@ class Keyspace:
         stream = self._take(key)
         del self.keys_by_serial[stream.serial]
         self.retained.discard(stream.serial)
+        self.protected_bytes.pop(stream.serial, None)
         self.deadlines.forget(stream.serial)
         self.garbage.add_stream(stream)
 
@@ -131,6 +135,7 @@ class Keyspace:
         if rules is None:
             stream.retention = None
             self.retained.discard(stream.serial)
+            self.protected_bytes.pop(stream.serial, None)
             return
         if stream.retention is None:
             stream.retention = Retention(rules)
@@ -158,6 +163,7 @@ class Keyspace:
         self.streams = SortedDict()
         self.keys_by_serial = {}
         self.retained = SortedSet()
+        self.protected_bytes = {}
         self.deadlines = Deadlines()
         self.agenda.clear()
         self.scan_order = ScanOrder()

@@ -115,6 +115,11 @@ class MetricsEndpoint:
             agenda = store.keyspace.agenda
             yield gauge("scheduled_entries", "Entries to be appended later.", agenda.scheduled_count)
             yield gauge("scheduled_bytes", "Bytes of these entries.", agenda.scheduled_bytes)
+            yield gauge(
+                "retention_protected_bytes",
+                "Bytes that retention would remove, and protect_unread keeps, at the last sweep.",
+                sum(store.keyspace.protected_bytes.values()),
+            )
 
 
 class _One(Collector):

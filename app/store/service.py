@@ -133,6 +133,9 @@ class EngineStore:
         try:
             self._admission.require(command)
             outcome = self._recorder.run(command)
+            note_commands((command,), self.figures.last_engine_ns)
+            # Before the read may be refused: it may have moved entries for which others wait.
+            self._readers.wake(outcome.wake_ups)
             if outcome.wait is not None:
                 self._readers.require_room()
         except StoreUnavailable as refusal:
@@ -142,8 +145,6 @@ class EngineStore:
             self._engine.note_refusal(command, refusal)
             await self._publisher.durable()
             raise
-        note_commands((command,), self.figures.last_engine_ns)
-        self._readers.wake(outcome.wake_ups)
         if outcome.wait is not None:
             return await self._readers.answer_of(outcome)
         await self._publisher.durable()
@@ -199,12 +200,12 @@ class EngineStore:
         try:
             self._admission.require_accepting(command)
             outcome = self._recorder.run(command, partial(self._engine.execute_for, SUBSCRIPTION))
+            self._readers.wake(outcome.wake_ups)
             if outcome.wait is not None:
                 self._readers.require_room()
         except (StreamError, StoreUnavailable) as refusal:
             self._engine.note_refusal(command, refusal)
             return self._publisher.hand_over_later(receive, kept(refusal))
-        self._readers.wake(outcome.wake_ups)
         if outcome.wait is not None:
             return self._readers.add(outcome, receive)
         return self._publisher.hand_over_later(receive, outcome.reply)

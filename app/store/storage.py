@@ -148,10 +148,16 @@ class Storage:
     # --- the end -------------------------------------------------------------------------------
 
     def committed(self) -> Keyspace | None:
-        """Read the committed keyspace from disk after a failure; return None if that fails too."""
+        """Read the committed keyspace from disk after a failure; return None if that fails too.
+
+        It is read as of one instant: the thread may still end a checkpoint, if not the disk failed but a
+        command.
+        """
         try:
             self._reading = connect_for_reading(self.directory)
+            self._reading.execute("BEGIN")
             keyspace = recover(self._reading, self._reading).keyspace
+            self._reading.execute("COMMIT")
         except (Damage, OSError, sqlite3.Error):
             _logger.exception("the committed data cannot be read")
             return None

@@ -20,7 +20,7 @@ from tailrace.core.limits import (
     RETIRED_BLOCKS_PER_APPEND,
     RETIRED_ENTRIES_PER_STEP,
 )
-from tailrace.core.log.fragment_bytes import bytes_of_first, count_above_bytes, fragment_bytes
+from tailrace.core.log.fragment_bytes import bytes_between, count_above_bytes, fragment_bytes
 from tailrace.core.replies import RetentionInfo
 from tailrace.core.retention import Reason, RetentionRules
 from tailrace.core.stream import Stream
@@ -83,12 +83,19 @@ def sweep_retention(execution: Execution, command: SweepRetention) -> int:
 
 
 def _retire(execution: Execution, key: bytes, most: int) -> int:
-    """Remove up to `most` entries of one stream, and return how many were removed."""
+    """Remove up to `most` entries of one stream, and return how many were removed. Note how many bytes
+    `protect_unread` keeps."""
     stream = execution.keyspace.streams[key]
     assert stream.retention is not None, "the keyspace lists the streams that have one"
     rules = stream.retention.rules
     reason, wanted = wanted_of(stream, rules, execution.now_ms)
-    count = min(unprotected_of(stream, rules, wanted), most)
+    unprotected = unprotected_of(stream, rules, wanted)
+    protected_bytes = bytes_between(stream.log, unprotected, wanted)
+    if protected_bytes:
+        execution.keyspace.protected_bytes[stream.serial] = protected_bytes
+    else:
+        execution.keyspace.protected_bytes.pop(stream.serial, None)
+    count = min(unprotected, most)
     if count:
         execution.do(EntriesRetired(key, count, reason, execution.now_ms))
     return count
@@ -106,7 +113,7 @@ def retention_info(stream: Stream, now_ms: int) -> RetentionInfo | None:
         removed=dict(retention.removed),
         removed_at_ms=retention.removed_at_ms,
         protected_count=wanted - unprotected,
-        protected_bytes=bytes_of_first(log, wanted) - bytes_of_first(log, unprotected),
+        protected_bytes=bytes_between(log, unprotected, wanted),
     )
 
 

@@ -26,8 +26,13 @@ def count_above_bytes(log: BlockIndex, most: int) -> int:
     return count
 
 
-def bytes_of_first(log: BlockIndex, count: int) -> int:
-    """Return the bytes of the blocks that have only the first `count` entries. O(blocks counted)."""
+def bytes_between(log: BlockIndex, first: int, end: int) -> int:
+    """Return the bytes of the blocks that have only the first `end` entries, without those that have only the
+    first `first`. O(1) if both are the same, else O(blocks counted)."""
+    return _bytes_of_first(log, end) - _bytes_of_first(log, first) if first < end else 0
+
+
+def _bytes_of_first(log: BlockIndex, count: int) -> int:
     taken = 0
     for block in log.blocks[:-1]:
         count -= block.live

@@ -16,10 +16,8 @@ import zstandard
 
 from tailrace.core.log.decoded import Packed
 from tailrace.core.log.id_sequence import ID_BYTES, PackedIds, pack_ids
+from tailrace.core.log.zstd import Zstd
 from tailrace.core.stream_id import StreamId
-
-COMPRESSION_LEVEL: Final = 1
-"""A block is small: higher levels take three times as long and save a few per cent."""
 
 _HEADER: Final = struct.Struct("<IB")
 """The number of entries, and the kind of the ids."""
@@ -27,8 +25,7 @@ _HEADER: Final = struct.Struct("<IB")
 _RUN, _PACKED = 0, 1
 """Kinds of ids: consecutive from the block's first id on, or stored as `PackedIds`."""
 
-_compress: Final = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=False).compress
-_decompress: Final = zstandard.ZstdDecompressor().decompress
+_zstd: Final = Zstd()
 
 
 def make_payload(ids: Sequence[StreamId], fragments: Sequence[bytes]) -> tuple[bytes, int]:
@@ -40,12 +37,12 @@ def make_payload(ids: Sequence[StreamId], fragments: Sequence[bytes]) -> tuple[b
         head = _HEADER.pack(len(packed_ids), _PACKED) + packed_ids.to_bytes()
     packed = head + b"\n".join(fragments)
     # The compressor's buffer is as large as the worst case. An exact copy avoids gaps in the heap.
-    return bytes(memoryview(_compress(packed))), len(packed)
+    return bytes(memoryview(_zstd.compress(packed))), len(packed)
 
 
 def read_payload(payload: bytes, first_id: StreamId) -> Packed:
     """Return the entries of a payload of a block that begins with `first_id`. O(bytes)."""
-    raw = _decompress(payload)
+    raw = _zstd.decompress(payload)
     count, kind = _HEADER.unpack_from(raw)
     start = _HEADER.size
     if kind == _RUN:

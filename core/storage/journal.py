@@ -17,6 +17,7 @@ import zstandard
 from tailrace.core.apply import apply
 from tailrace.core.effects import Effect
 from tailrace.core.keyspace import Keyspace
+from tailrace.core.log.zstd import Zstd
 from tailrace.core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
 from tailrace.core.storage.records import decode_effects
 from tailrace.core.storage.schema import get_meta, put_meta
@@ -24,14 +25,12 @@ from tailrace.core.storage.schema import get_meta, put_meta
 COMPRESSED_FROM_BYTES: Final = 16 * 1024
 """A smaller row takes a few pages, and compressing it takes longer than writing them."""
 
-_LEVEL: Final = 1
 _FRAME_MAGIC: Final = zstandard.FRAME_HEADER
 """The first bytes of a compressed row. An uncompressed row, an array of effects, never begins with them."""
 
 _FRAME_HEADER_BYTES: Final = 18
 
-_compress: Final = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=False).compress
-_decompress: Final = zstandard.ZstdDecompressor().decompress
+_zstd: Final = Zstd()
 
 
 def seq_bytes(seq: object) -> bytes:
@@ -44,7 +43,7 @@ def seq_bytes(seq: object) -> bytes:
 
 def append(connection: sqlite3.Connection, seq: int, body: bytes) -> None:
     """Commit one row; it is synced on return. O(bytes), and one sync. Call it from one thread at a time."""
-    stored = _compress(body) if len(body) >= COMPRESSED_FROM_BYTES else body
+    stored = _zstd.compress(body) if len(body) >= COMPRESSED_FROM_BYTES else body
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("INSERT INTO journal VALUES (?, ?)", (seq, sealed(stored, seq_bytes(seq))))
     put_meta(connection, "tail", seq_bytes(seq))
@@ -92,7 +91,7 @@ def read(connection: sqlite3.Connection, after_seq: int) -> Iterator[tuple[int, 
 def effects_of(seq: int, raw: object) -> list[Effect]:
     """Return the effects of row `seq`. Raises `Damage` if the row was altered."""
     body = opened(raw, f"journal row {seq}", seq_bytes(seq))
-    return decode_effects(_decompress(body) if body.startswith(_FRAME_MAGIC) else body)
+    return decode_effects(_zstd.decompress(body) if body.startswith(_FRAME_MAGIC) else body)
 
 
 def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
-import zstandard
 from msgspec.structs import replace
 
+from tailrace.core.log.zstd import Zstd
 from tailrace.core.storage.damage import Damage, opened, sealed
 from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.totals import Totals, decode_totals
@@ -31,10 +31,8 @@ PART_BYTES: Final = 1 << 20
 """A part ends after this many bytes. The state of one group is one row, so a larger one makes a larger
 part."""
 
-_LEVEL: Final = 1
 _encode: Final = msgspec.msgpack.Encoder().encode
-_compress: Final = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=False).compress
-_decompress: Final = zstandard.ZstdDecompressor().decompress
+_zstd: Final = Zstd()
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -57,7 +55,7 @@ _decode: Final = msgspec.msgpack.Decoder(Part).decode
 
 def write_part(connection: sqlite3.Connection, number: int, seq: int, part: Part) -> None:
     """Store part `number` of the checkpoint as of journal row `seq`. O(bytes)."""
-    body = sealed(_compress(_encode(part)), seq_bytes(-number), seq_bytes(seq))
+    body = sealed(_zstd.compress(_encode(part)), seq_bytes(-number), seq_bytes(seq))
     connection.execute("INSERT OR REPLACE INTO journal VALUES (?, ?)", (-number, body))
 
 
@@ -68,7 +66,7 @@ def read_part(connection: sqlite3.Connection, number: int, seq: int) -> Part:
     row = connection.execute("SELECT body FROM journal WHERE seq = ?", (-number,)).fetchone()
     if row is None:
         raise Damage(where, "missing")
-    return _decode(_decompress(opened(row[0], where, seq_bytes(-number), seq_bytes(seq))))
+    return _decode(_zstd.decompress(opened(row[0], where, seq_bytes(-number), seq_bytes(seq))))
 
 
 def read_parts(connection: sqlite3.Connection, totals: Totals) -> Iterator[Part]:

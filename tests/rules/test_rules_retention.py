@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import pytest
@@ -183,6 +183,40 @@ def test_the_cost_of_protection_is_shown_in_whole_blocks(r: R) -> None:
     sweep(r)
     assert retention_of(r).protected_count == 35
     assert retention_of(r).protected_bytes == 30 * len(FIELDS)
+
+
+def protected(r: R) -> list[int]:
+    return list(r.engine.keyspace.protected_bytes.values())
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda r: r.run("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "race", ">"),
+        lambda r: r.run("XGROUP", "DESTROY", "race", "g"),
+        lambda r: r.run("DEL", "race"),
+        lambda r: r.run("FLUSHALL"),
+        retain,
+        lambda r: retain(r, max_length=5),
+    ],
+    ids=["read", "destroy", "delete", "flush", "no rules", "no protection"],
+)
+def test_a_sweep_notes_the_bytes_that_are_protected_until_they_no_longer_are(
+    r: R, end: Callable[[R], object]
+) -> None:
+    r.run("CONFIG", "SET", "stream-node-max-entries", 10)
+    retain(r, max_length=5, protect_unread=True)
+    r.run("XGROUP", "CREATE", "race", "g", 0)
+    append(r, 40)
+    assert protected(r) == []
+    sweep(r)
+    assert protected(r) == [retention_of(r).protected_bytes] == [30 * len(FIELDS)]
+    r.run("RENAME", "race", "tour")
+    r.run("RENAME", "tour", "race")
+    assert protected(r) == [30 * len(FIELDS)]
+    end(r)
+    sweep(r)
+    assert protected(r) == []
 
 
 # --- appends ---------------------------------------------------------------------------------------------

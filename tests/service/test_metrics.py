@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -67,6 +68,20 @@ def test_the_figures_follow_what_happens(tmp_path: Path) -> None:
     assert after["tailrace_journal_bytes"] == after["tailrace_commit_bytes_total"] > 0
     assert after["tailrace_data_bytes"] > after["tailrace_journal_bytes"]
     assert (after["tailrace_ready"], after["tailrace_storage_failed"]) == (1, 0)
+
+
+def test_the_bytes_that_retention_must_keep_for_a_group_are_shown_after_a_sweep(tmp_path: Path) -> None:
+    with running_server(tmp_path, "--durability", "none") as server:
+        assert figures(server)["tailrace_retention_protected_bytes"] == 0
+        rules = {"max_length": 1, "protect_unread": True}
+        httpx.put(f"{server.base_url}/v1/streams/s", json={"retention": rules})
+        httpx.put(f"{server.base_url}/v1/streams/s/groups/g", json={"after": "0"})
+        post(server, "/v1/streams/s/entries:batch", {"entries": [ENTRY] * 1000})
+        deadline = time.monotonic() + SAMPLED_WITHIN_S
+        while not (size_bytes := figures(server)["tailrace_retention_protected_bytes"]):
+            assert time.monotonic() < deadline, "no sweep"
+        shown = httpx.get(f"{server.base_url}/v1/streams/s").json()["retention"]
+        assert size_bytes == shown["protected_bytes"] > 0
 
 
 def test_a_server_in_memory_has_no_figures_of_storage(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
 from http import HTTPStatus
 from pathlib import Path
@@ -25,13 +26,14 @@ from tailrace.app.store import storage as storage_module
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.core.command_table import HANDLERS
-from tailrace.core.commands import Append, Claim, Malformed, StreamLength
-from tailrace.core.effects import StreamDeleted
+from tailrace.core.commands import Append, Claim, DeleteKeys, Malformed, StreamLength
+from tailrace.core.effects import Effect, StreamDeleted
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import TURN_COMMANDS_MAX
+from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import connect
 from tests.crash.recorded_disk import FULL, SYNC_ERROR, WRITE_ERROR, Fault, RecordedDisk, recorded_disk
@@ -152,6 +154,46 @@ def test_all_who_wait_for_a_commit_that_fails_are_told_and_what_they_wrote_is_no
     with_server(tmp_path, story)
 
 
+async def committed(storage: Storage) -> None:
+    """Commit what was recorded, and return when the log has the outcome."""
+    storage.log.flush()
+    ended = asyncio.Event()
+    storage._thread.submit(lambda: None, lambda _: ended.set())
+    await ended.wait()
+
+
+def test_under_interval_a_failure_takes_back_what_was_acknowledged_after_the_last_commit_and_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Clients see the length of a stream that was deleted and grows again go back, and the log says why."""
+
+    async def run() -> None:
+        storage = Storage(tmp_path)
+        store = EngineStore(Engine(storage.keyspace))
+        append = Append(KEY.encode(), [b'{"a":"1"}'])
+        async with keeping(store, storage, waits=False):
+            await store.execute(Append(KEY.encode(), [b'{"a":"1"}'] * 5000))
+            await store.execute(DeleteKeys((KEY.encode(),)))
+            for _ in range(20):
+                await store.execute(append)
+            await committed(storage)
+            disk.fail(Fault("write", 1, FULL))
+            for _ in range(3000):
+                await store.execute(append)
+            assert await store.execute(StreamLength(KEY.encode())) == 3020
+            await committed(storage)
+            assert await store.execute(StreamLength(KEY.encode())) == 20
+            with pytest.raises(StoreUnavailable, match=FULL_TEXT):
+                await store.execute(append)
+
+    with recorded_disk(tmp_path) as disk:
+        asyncio.run(run())
+        assert disk.faults_fired
+    [record] = [each for each in caplog.records if each.getMessage() == "storage failed"]
+    assert (record.levelname, record.fields) == ("ERROR", {"error": FULL_TEXT})  # type: ignore[attr-defined]
+    assert kept(tmp_path).streams[KEY.encode()].length == 20
+
+
 def test_a_waiting_reader_is_told_and_never_shown_what_was_not_committed(tmp_path: Path) -> None:
     async def story(server: Server) -> None:
         await server.append()
@@ -268,6 +310,34 @@ def test_after_an_unexpected_error_of_a_write_only_what_is_stored_is_served_and_
 
     asyncio.run(run())
     assert {key: stream.length for key, stream in kept(tmp_path).streams.items()} == {b"s": 1}
+
+
+def test_what_is_committed_is_read_as_of_one_instant_while_a_checkpoint_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an error on the event loop, the writer's thread still ends what it has begun."""
+
+    async def run() -> None:
+        storage = Storage(tmp_path)
+        store = EngineStore(Engine(storage.keyspace))
+        async with keeping(store, storage, waits=True):
+            await store.execute(Append(b"s", [b'{"a":"1"}']))
+            await store.execute(Append(b"t", [b'{"a":"1"}']))
+            snapshot = checkpoint.take(storage.keyspace, storage.log.seq, [b"s", b"t"])
+            read = journal.read
+
+            def published_meanwhile(
+                connection: sqlite3.Connection, after_seq: int
+            ) -> Iterator[tuple[int, Sequence[Effect]]]:
+                checkpoint.publish(storage._writing, snapshot)
+                return read(connection, after_seq)
+
+            monkeypatch.setattr(journal, "read", published_meanwhile)
+            storage.log.fail(RuntimeError("a defect"))
+            assert await store.execute(StreamLength(b"s")) == 1
+            assert not storage._reading.in_transaction
+
+    asyncio.run(run())
 
 
 def test_an_unexpected_error_of_a_read_ends_that_read_alone(

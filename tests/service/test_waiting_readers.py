@@ -220,6 +220,32 @@ def test_a_watched_read_that_moves_an_entry_wakes_the_reader_of_its_dead_letters
     served(story)
 
 
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_a_read_that_moves_an_entry_wakes_the_last_reader_for_which_there_is_room_and_waits_in_its_place(
+    *, is_watched: bool
+) -> None:
+    async def story(_: EngineStore, clocks: Clocks) -> None:
+        store = EngineStore(Engine(), clocks.wall_ms, clocks.monotonic_ms, readers_max=1)
+        await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
+        await store.execute(ConfigureGroup(b"s", b"g", 1, b"dead"))
+        await store.execute(APPEND)
+        await store.execute(group_read(b"alice"))
+        (dead,) = await waiting(store, read(key=b"dead"))
+        heir, answers = group_read(b"heir", claim_min_idle_ms=0), list[Answer]()
+        if is_watched:
+            store.watch(heir, answers.append)
+        else:
+            task = asyncio.ensure_future(_as_coroutine(store.execute(heir)))
+        assert count(await dead) == 1
+        await asyncio.sleep(0)
+        assert store.waiting_count == 1
+        assert not answers
+        if not is_watched:
+            task.cancel()
+
+    served(story)
+
+
 @pytest.mark.parametrize("step_ms", [-3_600_000, 3_600_000])
 def test_a_step_of_the_system_clock_neither_ends_a_wait_nor_prolongs_it(step_ms: int) -> None:
     async def story(store: EngineStore, clocks: Clocks) -> None:

@@ -179,9 +179,14 @@ def check_lines(
 
 
 def trim(key: str, rule: Trim) -> Call[int]:
-    """Return the call of XTRIM. A repetition has no further effect; after a lost response the count is that
-    of the repetition."""
-    return Call(entries_api.xtrim._get_kwargs(key, body=rule.wire()), member("trimmed"), is_idempotent=True)
+    """Return the call of XTRIM. A repetition of a trim by id has no further effect; after a lost response the
+    count is that of the repetition. A trim by length is not repeated, because it would also remove entries
+    for which others that were appended meanwhile leave no place."""
+    return Call(
+        entries_api.xtrim._get_kwargs(key, body=rule.wire()),
+        member("trimmed"),
+        is_idempotent=rule.max_length is None,
+    )
 
 
 def delete_entry(key: str, entry_id: str) -> Call[None]:

@@ -157,7 +157,8 @@ export class Group {
   async setPosition(after: string, options: Waiting & { readonly entriesRead?: number } = {}): Promise<void> {
     const { entriesRead, signal } = options;
     const request = { path: this.#path, body: { after, entries_read: entriesRead } };
-    const called = { repeatable: true, signal };
+    // Repeated, `$` would also skip the entries that were appended meanwhile.
+    const called = { repeatable: false, signal };
     await this.calls.call((common) => api.xgroupSetid({ ...common, ...request }), called);
   }
 

@@ -137,7 +137,8 @@ export abstract class StreamAppends extends StreamBase {
   /** Removes the oldest entries, by the rule, and returns how many were removed. */
   async trim(rule: api.Trimming, options: Waiting = {}): Promise<number> {
     const request = { path: this.path, body: rule };
-    const called = { repeatable: true, ...options };
+    // A repeated trim by length would also remove entries that others were appended after meanwhile.
+    const called = { repeatable: rule.max_length === undefined, ...options };
     return (await this.calls.call((common) => api.xtrim({ ...common, ...request }), called)).trimmed;
   }
 

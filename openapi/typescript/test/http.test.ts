@@ -306,6 +306,28 @@ test("without a key a lost answer is an error that says so, and nothing is sent 
   assert.equal(await stream.length(), 1);
 });
 
+test("what would undo what others did meanwhile is not sent again after a lost answer", async (context) => {
+  const line = await FaultyLine.open();
+  context.after(() => line.close());
+  const stream = client({ url: line.url }).stream(fresh("lost"));
+  const group = stream.group("judges");
+  await group.create({ after: "0", createStream: true });
+  const [, second] = [await stream.append({ a: "1" }), await stream.append({ a: "2" })];
+  line.swallowNextAnswer();
+  assert.equal(await stream.trim({ min_id: second }), 0, "a trim by id is repeated");
+  const once = [
+    () => stream.trim({ max_length: 0 }),
+    () => group.setPosition("$"),
+    () => group.destroy(),
+    () => stream.delete(),
+  ];
+  for (const [index, call] of once.entries()) {
+    line.swallowNextAnswer();
+    assert.equal((await failure<TailraceError>(call())).sideEffects, "unknown");
+    assert.equal(line.cuts, index + 2);
+  }
+});
+
 test("a range goes on where its connection broke: each entry once, in order", async (context) => {
   const line = await FaultyLine.open();
   context.after(() => line.close());

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tailrace_client import NO_RETRIES, Stream, Tailrace, TailraceError
@@ -106,6 +108,43 @@ def test_a_lost_ack_is_sent_again_and_a_lost_group_read_is_told(
     assert cut_stream.group("g").ack(entry_id) == 0  # the second one's count
     assert stream.group("g").pending_summary().count == 0
     assert proxy.cuts == 2
+
+
+def test_a_lost_trim_is_sent_again_only_where_it_removes_nothing_that_was_appended_meanwhile(
+    stream: Stream, cut_stream: Stream, proxy: CuttingProxy
+) -> None:
+    ids = [stream.append({"n": str(n)}) for n in range(3)]
+    proxy.cut_after(0)
+    assert cut_stream.trim(min_id=ids[1]) == 0  # the second one's count
+    proxy.cut_after(0)
+    with pytest.raises(TailraceError) as lost:
+        cut_stream.trim(max_length=0)
+    assert lost.value.side_effects == "unknown"
+    assert proxy.cuts == 2
+    assert stream.length() == 0  # it had been carried out
+
+
+@pytest.mark.parametrize(
+    "delete",
+    [
+        lambda stream: stream.drop(),
+        lambda stream: stream.group("g").destroy(),
+        lambda stream: stream.group("g").set_position("$"),
+        lambda stream: stream.group("g").delete_consumer("alice", force=True),
+        lambda stream: stream.set_id("9-9"),
+    ],
+    ids=["drop", "destroy", "set_position", "delete_consumer", "set_id"],
+)
+def test_what_would_undo_what_others_did_meanwhile_is_not_sent_again(
+    stream: Stream, cut_stream: Stream, proxy: CuttingProxy, delete: Callable[[Stream], object]
+) -> None:
+    stream.append({"a": "1"}, id="1-1")
+    stream.group("g").create("0")
+    stream.group("g").create_consumer("alice")
+    proxy.cut_after(0)
+    with pytest.raises(TailraceError) as lost:
+        delete(cut_stream)
+    assert (lost.value.side_effects, proxy.cuts) == ("unknown", 1)
 
 
 def test_a_server_that_is_not_there_is_told_as_such() -> None:
