@@ -16,7 +16,7 @@ WITHIN_S = 10
 
 
 class Meeting:
-    """Stands for objects of zstandard. Each call returns only when `THREADS` calls are under way."""
+    """Makes objects in place of those of zstandard. A call returns when `THREADS` calls run."""
 
     def __init__(self) -> None:
         self.made = 0
