@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from tailrace.api.access.origins import is_unbindable
 from tailrace.api.access.rates import Quota
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
 from tailrace.api.hot.requests import HotRoute
@@ -41,6 +42,7 @@ class Credentials(Struct, frozen=True, gc=False):
 
     authorization: bytes | None
     host: bytes | None
+    """None also if DNS rebinding is impossible for the name: then no server refuses it."""
 
 
 def credentials_of(headers: Headers) -> Credentials:
@@ -48,7 +50,7 @@ def credentials_of(headers: Headers) -> Credentials:
     authorization = host = None
     for name, value in headers:
         if name == b"host":
-            host = value
+            host = None if is_unbindable(value) else value
         elif name == b"authorization":
             authorization = value
     return Credentials(authorization, host)

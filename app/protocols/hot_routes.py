@@ -12,7 +12,8 @@ from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from tailrace.api.access.permissions import allowed, is_administrative
+from tailrace.api.access.option_scopes import option_needing_admin
+from tailrace.api.access.permissions import allowed
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.hot.requests import BLOCKING, at_once, hot_command, hot_route
@@ -88,9 +89,9 @@ class HotRoutes:
     def _checked_command(self, request: HotRequest, client_address: str) -> Command | None:
         """Return the command of a complete request, or None if a check fails. Nothing was changed then, and
         the documented route answers with the reason."""
-        credentials, route = request.credentials, request.route
+        credentials, route, authenticate = request.credentials, request.route, self._authenticate
         try:
-            principal = self._authenticate(credentials.authorization, credentials.host)
+            principal = authenticate(credentials.authorization, credentials.host)
         except (RequestRefused, Unauthenticated):
             return None
         if self._take_quota is not None:
@@ -98,7 +99,7 @@ class HotRoutes:
             if quota is not None and quota.retry_after_s is not None:
                 return None
         command = hot_command(route, request.body)
-        if command is None or is_administrative(route.scope, command):
+        if command is None or option_needing_admin(command) is not None:
             return None  # the documented route records administrative commands in the audit log
         if principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.scope, command):
             return command

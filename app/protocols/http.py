@@ -97,7 +97,8 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Execute hot requests whose heads are cached; pass all other data to the parser."""
-        state, is_between = self.state, self.state.receiving is IDLE
+        state = self.state
+        is_between = state.receiving is IDLE
         if is_between and state.answering is FREE and not self._flow.write_paused:
             count, taken = self._run.carry_out_known(data)
             self._reader.head_count += count

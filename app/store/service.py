@@ -26,7 +26,7 @@ from tailrace.app.store.batches import Batches
 from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.log import Log
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
-from tailrace.app.store.publishing import Publisher, give
+from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import Receive, WaitingReaders
 from tailrace.app.store.recorder import Recorder
 from tailrace.app.store.upkeep import Upkeep
@@ -185,7 +185,7 @@ class EngineStore:
         if self._publisher.log.is_behind:
             self._publisher.hand_over(receive, answer)
         else:
-            give(receive, answer)
+            receive(answer)
         return answer
 
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:

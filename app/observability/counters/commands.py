@@ -63,7 +63,8 @@ class CommandFigures:
         kind.count += 1
         kind.engine_ns += engine_ns
         if outcome.wait is None:
-            kind.note(self.counters, outcome.reply, outcome.effects)
+            note = kind.note
+            note(self.counters, outcome.reply, outcome.effects)
         elif outcome.effects:
             # A read that continues to wait may have moved entries to a dead-letter stream.
             note_effects(self.counters, None, outcome.effects)
