@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -110,17 +110,35 @@ class TurnStore(StreamStore, Protocol):
         ...
 
 
+class Joined(Struct, frozen=True):
+    """What a store returns for a command that waits for others of the same turn of the loop. No command that
+    follows can change that it succeeds."""
+
+
+JOINED: Final = Joined()
+
+
 class HotStore(Protocol):
     """The interface of a store for hot requests."""
 
-    def submit(self, command: Command, receive: Callable[[Answer], None]) -> Answer:
+    def submit(self, command: Command, receive: Callable[[Any], None]) -> Answer | Joined:
         """Run one command that does not block, and call `receive` once with its answer.
 
         The call can happen before this method returns, or later on the event loop. No task is needed.
 
         Return the answer that `receive` gets unless the storage fails. It may be shown only after that call.
-        Return None if the answer is not known yet.
+        Return None if the answer is not known yet. Between `begin_joining` and `end_joining`, the store may
+        return `JOINED` and run the command by `end_joining` at the latest, together with others; if that
+        fails by a defect, `receive` gets the exception.
         """
+        ...
+
+    def begin_joining(self) -> None:
+        """Let commands wait for each other. `end_joining` must follow in the same turn of the loop."""
+        ...
+
+    def end_joining(self) -> None:
+        """Run the commands that wait."""
         ...
 
 

@@ -147,10 +147,11 @@ class HotRequest(Struct, eq=False, gc=False):
         self.content = self.route.answer_of(answer, self.command)
         return self.content is not None
 
-    def receive(self, answer: Answer) -> None:
-        """Answer the request with the answer of the store, which is durable."""
+    def receive(self, answer: Answer | Exception) -> None:
+        """Answer the request with the answer of the store, which is durable, or after a defect of the
+        store."""
         try:
-            if isinstance(answer, (StreamError, StoreUnavailable)):
+            if isinstance(answer, Exception):
                 self._refused(answer)
                 return
             content = self.content or self.route.answer_of(answer, self.command)
@@ -170,8 +171,10 @@ class HotRequest(Struct, eq=False, gc=False):
             content = problem(HttpCode.INTERNAL, DEFECT, self.request_id)
             self.connection.answer_hot(self, 500, encode(content), PROBLEM_MEDIA_TYPE)
 
-    def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
-        if isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown:
+    def _refused(self, refusal: Exception) -> None:
+        if not isinstance(refusal, StreamError | StoreUnavailable):
+            self.fail(refusal)
+        elif isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown:
             # The engine has executed the command; the documented route must not execute it again.
             content = store_unavailable_problem(refusal, self.request_id)
             self.connection.answer_hot(self, 503, encode(content), PROBLEM_MEDIA_TYPE)

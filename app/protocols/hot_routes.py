@@ -17,12 +17,13 @@ from tailrace.api.access.permissions import allowed
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.hot.requests import BLOCKING, at_once, hot_command, hot_route
-from tailrace.api.ports import HotStore
+from tailrace.api.ports import HotStore, Joined
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.cached_heads import CachedHeads
 from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRequest, credentials_of
+from tailrace.app.protocols.hot_turn import HotTurn
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
@@ -40,6 +41,8 @@ class HotRoutes:
         self.starts = AnswerStarts()
         self.observer = observer
         self.cached_heads = CachedHeads()
+        self.turn = HotTurn(store.begin_joining, self._end_joining, observer.answered)
+        self._joined: list[HotRequest] = []
 
     def recognised(self, connection: HotConnection, head: RequestHead) -> HotRequest | None:
         """Return the hot request that begins with `head`, or None if the application must answer it.
@@ -77,6 +80,9 @@ class HotRoutes:
             if type(command) in BLOCKING:
                 command = at_once(command)
             answer = self._store.submit(command, request.receive)
+            if isinstance(answer, Joined):
+                self._joined.append(request)
+                return True
             if request.answer or request.is_dismissed:
                 return not request.is_dismissed
             if answer is not None:  # else the engine has not executed the command
@@ -85,6 +91,14 @@ class HotRoutes:
         except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
             request.fail(error)
             return False
+
+    def _end_joining(self) -> None:
+        """Run the commands that wait for each other."""
+        self._store.end_joining()
+        joined, self._joined = self._joined, []
+        if joined and not joined[-1].is_settled:  # the answers wait for the disk
+            for request in joined:
+                self.observer.submitted(request)
 
     def _checked_command(self, request: HotRequest, client_address: str) -> Command | None:
         """Return the command of a complete request, or None if a check fails. Nothing was changed then, and

@@ -170,6 +170,12 @@ class RemoteStore:
             self._hot.submit(command, receive)
         return None
 
+    def begin_joining(self) -> None:
+        """Do nothing: the link sends the commands of a turn together."""
+
+    def end_joining(self) -> None:
+        """Do nothing: no command waits."""
+
     # --- several commands ----------------------------------------------------------------------
 
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import JOINED, Answer, Joined, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
 from tailrace.app.observability.counters.commands import CommandFigures
@@ -23,6 +23,7 @@ from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import note_commands
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.batches import Batches
+from tailrace.app.store.joined_appends import JoinedAppends
 from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.log import Log
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
@@ -68,6 +69,7 @@ class EngineStore:
             (clock, monotonic_clock),
         )
         self._batches = Batches(self._recorder, self._admission, self._readers, self._publisher)
+        self._joined = JoinedAppends(self._recorder, self._readers, self._admission, self._publisher)
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
     def use_log(self, log: Log, committed: Callable[[], Keyspace | None]) -> None:
@@ -165,10 +167,12 @@ class EngineStore:
         """Run the first of `requests`, as many as one turn allows: see the port."""
         return self._batches.execute_turn(requests, rooms)
 
-    def submit(self, command: Command, receive: Receive) -> Answer:
+    def submit(self, command: Command, receive: Callable[[Any], None]) -> Answer | Joined:
         """Run one command that does not block, without a task: see the port."""
         answer: Answer
-        admission = self._admission
+        admission, joined = self._admission, self._joined
+        if joined.is_open and joined.take(command, receive):
+            return JOINED
         try:
             if admission.refusal is not None or admission.refuses_growth:
                 admission.require(command)
@@ -187,6 +191,14 @@ class EngineStore:
         else:
             receive(answer)
         return answer
+
+    def begin_joining(self) -> None:
+        """Let appends wait for each other: see the port and `joined_appends`."""
+        self._joined.begin()
+
+    def end_joining(self) -> None:
+        """Run the appends that wait."""
+        self._joined.end()
 
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
         """Run a read that may block, and pass its answer to `receive`: see the port."""
