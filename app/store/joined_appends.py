@@ -62,8 +62,11 @@ class JoinedAppends:
         """Let the command wait if it may, and return True. Else run the appends that wait, which were before
         it, and return False. O(1) amortised."""
         # An append without options is equal to one of its key and fragments.
-        is_plain = type(command) is Append and command == Append(command.key, command.fragments)
-        if not is_plain or len(command.fragments) != 1:
+        if (
+            not isinstance(command, Append)
+            or command != Append(command.key, command.fragments)
+            or len(command.fragments) != 1
+        ):
             self._run()
             return False
         if command.key != self._key or not 0 < len(self._receivers) < JOINED_MAX:
