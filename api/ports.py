@@ -110,28 +110,6 @@ class TurnStore(StreamStore, Protocol):
         ...
 
 
-class HotStore(Protocol):
-    """The interface of a store for hot requests."""
-
-    def submit(
-        self,
-        command: Command,
-        receive: Callable[[Answer], None],
-        wait: Callable[[Watch], None] | None = None,
-    ) -> Answer:
-        """Run one command, and call `receive` once with its answer.
-
-        The call can happen before this method returns, or later on the event loop. No task is needed.
-
-        A read with `block_ms` needs `wait`. If there is nothing to read, it waits as `StreamStore.watch`
-        describes, and `wait` is called first, at any time, with how to stop it.
-
-        Return the answer that `receive` gets unless the storage fails. It may be shown only after that call.
-        Return None if the answer is not known yet.
-        """
-        ...
-
-
 class EngineFeature(Struct, frozen=True):
     """A feature of streams on the engine behind the store.
 

@@ -50,9 +50,16 @@ def apply(keyspace: Keyspace, effect: Effect) -> None:
 
 def _entries_appended(keyspace: Keyspace, effect: EntriesAppended) -> None:
     stream, ids = keyspace.streams[effect.key], effect.ids
-    stream.log.append(ids, effect.fragments, keyspace.node_limits)
-    stream.last_id = ids[-1]
-    stream.entries_added += len(ids)
+    if len(ids) == 1:
+        # Nearly every append. The general form takes half as long again.
+        last_id = ids[0]
+        stream.log.append_one(last_id, effect.fragments[0], keyspace.node_limits)
+        stream.entries_added += 1
+    else:
+        last_id = ids[-1]
+        stream.log.append(ids, effect.fragments, keyspace.node_limits)
+        stream.entries_added += len(ids)
+    stream.last_id = last_id
 
 
 def _entries_trimmed(keyspace: Keyspace, effect: EntriesTrimmed) -> None:

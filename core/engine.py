@@ -43,10 +43,11 @@ class Engine:
         Raises `StreamError` if the command is refused; then nothing has changed. The cost is that of the
         handler.
         """
-        self.keyspace.sealing.left_bytes = STEP_BYTES
-        execution = Execution(self.keyspace, now_ms)
+        keyspace = self.keyspace
+        keyspace.sealing.left_bytes = STEP_BYTES
+        execution = Execution(keyspace, now_ms)
         reply = HANDLERS[type(command)](execution, command)
-        if self.keyspace.freed:
+        if keyspace.freed:
             execution.wake_freed()
         return Outcome(reply, execution.effects, execution.wake_ups, execution.wait, execution.retry)
 

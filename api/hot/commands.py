@@ -45,11 +45,22 @@ def xadd_command(
     key: bytes, raw: bytes, idempotency: IdempotencyOf = no_idempotency
 ) -> Append | ScheduleEntries:
     """Return the command that appends one entry, or stores it until its time."""
+    return plain_xadd_command(key, raw, idempotency) or decoded_xadd_command(key, raw, idempotency)
+
+
+def plain_xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf) -> Append | None:
+    """Return the command that appends the one entry of a short body without options, as most bodies are;
+    None for any other body."""
     fragment = plain_fragment(raw)
-    if fragment is not None and idempotency is no_idempotency:
-        return Append(key, (fragment,))  # most appends are such
-    if fragment is not None:
-        return Append(key, (fragment,), idempotency=idempotency(True))  # noqa: FBT003 - the server chooses
+    if fragment is None:
+        return None
+    if idempotency is no_idempotency:
+        return Append(key, (fragment,))
+    return Append(key, (fragment,), idempotency=idempotency(True))  # noqa: FBT003 - the server chooses
+
+
+def decoded_xadd_command(key: bytes, raw: bytes, idempotency: IdempotencyOf) -> Append | ScheduleEntries:
+    """Return the command for any body of `xadd`. Raises `RequestRefused`."""
     body, new = decode_xadd(raw)
     if is_delayed(body):
         return schedule_command(key, body, new, idempotency, create=not body.nomkstream)

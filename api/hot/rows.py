@@ -85,9 +85,10 @@ def _xadd_command(
 ) -> Append | None:
     """Return the command, or None for the documented route: it decodes a large entry in a thread, and has the
     response to an append with a delay."""
-    if len(body) > AT_ONCE_BYTES_MAX:
-        return None
-    command = commands.xadd_command(key, body, idempotency)
+    plain = commands.plain_xadd_command(key, body, idempotency)
+    if plain is not None or len(body) > AT_ONCE_BYTES_MAX:
+        return plain
+    command = commands.decoded_xadd_command(key, body, idempotency)
     return command if isinstance(command, Append) else None
 
 

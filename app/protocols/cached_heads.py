@@ -17,7 +17,8 @@ from typing import Final
 from msgspec import Struct
 
 from tailrace.api.hot.requests import HotRoute
-from tailrace.app.protocols.hot_request import Credentials, HotRequest
+from tailrace.app.protocols.credentials import Credentials
+from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.request_head import RequestHead
 
 CACHED_HEADS_MAX: Final = 1024

@@ -33,8 +33,9 @@ from tailrace.api.problems.table import (
     unauthenticated_problem,
 )
 from tailrace.api.wire.negotiation import JSON
+from tailrace.app.protocols.credentials import Credentials
 from tailrace.app.protocols.hot_wait import ReadWait
-from tailrace.app.protocols.request_head import Headers, RequestHead
+from tailrace.app.protocols.request_head import RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import AppendReply
@@ -43,24 +44,6 @@ _logger: Final = logging.getLogger("tailrace.http")
 
 _REPLAYED_LINES: Final = "".join(f"{name.lower()}: {value}\r\n" for name, value in REPLAYED_HEADERS.items())
 _CLOSE_LINE: Final = "connection: close\r\n"
-
-
-class Credentials(Struct, frozen=True, gc=False):
-    """The headers of a request that identify its client."""
-
-    authorization: bytes | None
-    host: bytes | None
-
-
-def credentials_of(headers: Headers) -> Credentials:
-    """Return the credentials in the headers of a hot request, which has each header once."""
-    authorization = host = None
-    for name, value in headers:
-        if name == b"host":
-            host = value
-        elif name == b"authorization":
-            authorization = value
-    return Credentials(authorization, host)
 
 
 class HotConnection(Protocol):
@@ -162,10 +145,11 @@ class HotRequest(Struct, eq=False, gc=False):
         self.content = self.route.answer_of(answer, self.command)
         return self.content is not None
 
-    def receive(self, answer: Answer) -> None:
-        """Answer the request with the answer of the store, which is durable."""
+    def receive(self, answer: Answer | Exception) -> None:
+        """Answer the request with the answer of the store, which is durable, or after a defect of the
+        store."""
         try:
-            if isinstance(answer, (StreamError, StoreUnavailable)):
+            if isinstance(answer, Exception):
                 self._refused(answer)
                 return
             content = self.content or self.route.answer_of(answer, self.command)
@@ -224,7 +208,10 @@ class HotRequest(Struct, eq=False, gc=False):
             content = problem(HttpCode.INTERNAL, DEFECT, self.request_id)
             self.connection.answer_hot(self, 500, encode(content), PROBLEM_MEDIA_TYPE)
 
-    def _refused(self, refusal: StreamError | StoreUnavailable) -> None:
+    def _refused(self, refusal: Exception) -> None:
+        if not isinstance(refusal, StreamError | StoreUnavailable):
+            self.fail(refusal)
+            return
         is_executed = isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown
         if not is_executed and self.wait is None:
             self.connection.hand_on(self)

@@ -12,16 +12,20 @@ from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from tailrace.api.access.permissions import allowed, is_administrative
+from tailrace.api.access.option_scopes import option_needing_admin
+from tailrace.api.access.permissions import allowed
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.hot.requests import hot_command, hot_route
-from tailrace.api.ports import HotStore, Watch
+from tailrace.api.hot.store import HotStore, Joined
+from tailrace.api.ports import Watch
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.cached_heads import CachedHeads
+from tailrace.app.protocols.credentials import Credentials, credentials_of
 from tailrace.app.protocols.hot_observer import HotObserver
-from tailrace.app.protocols.hot_request import Credentials, HotConnection, HotRequest, credentials_of
+from tailrace.app.protocols.hot_request import HotConnection, HotRequest
+from tailrace.app.protocols.hot_turn import HotTurn
 from tailrace.app.protocols.hot_wait import ReadWait
 from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.core.commands import Command, Read, ReadGroup
@@ -41,6 +45,8 @@ class HotRoutes:
         self.starts = AnswerStarts()
         self.observer = observer
         self.cached_heads = CachedHeads()
+        self.turn = HotTurn(store.begin_joining, self._end_joining, observer.answered)
+        self._joined: list[HotRequest] = []
 
     def recognised(self, connection: HotConnection, head: RequestHead) -> HotRequest | None:
         """Return the hot request that begins with `head`, or None if the application must answer it.
@@ -79,6 +85,9 @@ class HotRoutes:
             if isinstance(command, (Read, ReadGroup)) and command.block_ms is not None:
                 return self._submit_read(request, command)
             answer = self._store.submit(command, request.receive)
+            if isinstance(answer, Joined):
+                self._joined.append(request)
+                return True
             if request.answer or request.is_dismissed:
                 return not request.is_dismissed
             if answer is not None:  # else the engine has not executed the command
@@ -102,12 +111,20 @@ class HotRoutes:
             self.observer.submitted(request)
         return bool(request.answer)
 
+    def _end_joining(self) -> None:
+        """Run the commands that wait for each other."""
+        self._store.end_joining()
+        joined, self._joined = self._joined, []
+        if joined and not joined[-1].is_settled:  # the answers wait for the disk
+            for request in joined:
+                self.observer.submitted(request)
+
     def _checked_command(self, request: HotRequest, client_address: str) -> Command | None:
         """Return the command of a complete request, or None if a check fails. Nothing was changed then, and
         the documented route answers with the reason."""
-        credentials, route = request.credentials, request.route
+        credentials, route, authenticate = request.credentials, request.route, self._authenticate
         try:
-            principal = self._authenticate(credentials.authorization, credentials.host)
+            principal = authenticate(credentials.authorization, credentials.host)
         except (RequestRefused, Unauthenticated):
             return None
         if self._take_quota is not None:
@@ -115,7 +132,7 @@ class HotRoutes:
             if quota is not None and quota.retry_after_s is not None:
                 return None
         command = hot_command(route, request.body)
-        if command is None or is_administrative(route.scope, command):
+        if command is None or option_needing_admin(command) is not None:
             return None  # the documented route records administrative commands in the audit log
         if principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.scope, command):
             return command

@@ -5,18 +5,16 @@ answers, and the answers are written in the order of the requests. If all answer
 read, they are written at once, and the state of the connection does not change. If the documented route has
 to answer a request, the run ends before that request, and the route gets the request after the answers of the
 run. So commands run in the order of the requests. Data that arrives during a run is held until its end. This
-module owns the run. It never parses a head and never writes to a transport.
+module owns the run. It never parses a head.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
-from typing import Protocol
+from collections.abc import Sequence
 
-from uvicorn.server import ServerState
-
+from tailrace.api.hot.operations import XADD
 from tailrace.api.http.request_id import new_request_id
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answers import Answers
@@ -24,27 +22,9 @@ from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.cached_heads import CachedHead
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.hot_routes import HotRoutes
-from tailrace.app.protocols.state import FREE, HOT, ConnectionState
-
-
-class RunConnection(Protocol):
-    """What a run needs of its connection. `client_address`: empty if it is unknown. `server_state`: it has
-    the headers of every answer."""
-
-    client_address: str
-    server_state: ServerState
-
-    def write_answers(self, count: int, answers: bytes) -> None:
-        """Write the answers of `count` requests."""
-        ...
-
-    def end_run(self) -> None:
-        """Continue after the last answer of a run was written."""
-        ...
-
-    def start_documented(self, request: HotRequest) -> None:
-        """Pass a complete hot request, which has changed nothing, to the documented route."""
-        ...
+from tailrace.app.protocols.request_reader import RequestReader
+from tailrace.app.protocols.run_connection import RunConnection
+from tailrace.app.protocols.state import CLOSED, FREE, HOT, ConnectionState
 
 
 class HotRun:
@@ -58,22 +38,25 @@ class HotRun:
         self,
         connection: RunConnection,
         state: ConnectionState,
+        reader: RequestReader,
         answers: Answers,
         hot: HotRoutes,
         client_ended: asyncio.Event,
     ) -> None:
         self.held = b""
+        self._kept = b""
+        """The read for the end of this turn of the loop; then the data after its requests."""
         self.deferred: HotRequest | None = None
         self._connection = connection
         self._client_ended = client_ended
         self._state = state
+        self._reader = reader
         self._queue = answers
         self._hot = hot
         self._last_head: CachedHead | None = None
         """The head of the last request: mostly it is the next one's too."""
         self._due: deque[HotRequest] = deque()
         """The requests without a written answer, the oldest first."""
-        self._is_closed = False
         self._is_growing = False
         """A read is being carried out: its answers that are known at its end are written together."""
         self._answered: list[HotRequest] = []
@@ -82,24 +65,37 @@ class HotRun:
     def close(self) -> None:
         """Drop the references that form circles with the connection, which has ended."""
         del self._connection
-        self._is_closed = True
         if self._due and self._due[-1].stop_waiting():
             self._hot.observer.gone(self._due.pop())
         # These answers cannot be written any more, but their requests were answered.
         self._hot.observer.answered([*self._answered, *(request for request in self._due if request.answer)])
+        self._is_growing = False
         self._answered.clear()
         self._due.clear()
         self.deferred = None
 
     # --- requests ------------------------------------------------------------------------------
 
-    def carry_out_known(self, data: bytes) -> tuple[int, int]:
-        """Carry out the requests with cached heads that `data` begins with.
+    def read(self, data: bytes) -> None:
+        """Carry out the requests with cached heads that `data` begins with, and pass on what follows: appends
+        at the end of this turn of the loop, together with those of other connections."""
+        cached = self._last_head
+        if cached is not None and cached.route.operation is XADD and data.startswith(cached.raw):
+            self._kept = data
+            self._hot.turn.read(self, data, is_single=len(data) == cached.size)
+        else:
+            self._hot.turn.carry_out_alone(self, data)
 
-        Return their number, and how many bytes they took. O(bytes).
-        """
+    def end_turn(self) -> None:
+        """Carry out what is kept for the end of the turn: something else happens on this connection."""
+        if self._kept:
+            self._hot.turn.end()
+
+    def carry_out_known(self, data: bytes, now_ns: int) -> None:
+        """Submit the requests with cached heads that `data` begins with; they are complete at `now_ns`.
+        `turn_ended` must follow. O(bytes)."""
         count = start = 0
-        size, now_ns = len(data), time.perf_counter_ns()
+        size = len(data)
         self._is_growing = True
         cached = self._last_head
         while start < size:
@@ -116,14 +112,28 @@ class HotRun:
             count += 1
             if not self._submit(request):
                 break
-        self._end_read()
-        return count, start
+        self._reader.head_count += count
+        self._kept = data[start:]
+
+    def turn_ended(self) -> Sequence[HotRequest]:
+        """Write the answers, and pass on what follows. Return the requests that were answered."""
+        rest, self._kept = self._kept, b""
+        if self._state.receiving is CLOSED:
+            return ()
+        answered = self._end_read()
+        if rest:
+            self._connection.take(rest)
+        return answered
+
+    def cut(self) -> None:
+        """End the connection now, after a defect."""
+        self._connection.cut()
 
     def carry_out(self, request: HotRequest) -> None:
         """Carry out a complete request that the parser has read."""
         self._is_growing = True
         self._submit(request)
-        self._end_read()
+        self._hot.observer.answered(self._end_read())
 
     def _submit(self, request: HotRequest) -> bool:
         """Submit a complete request. Return whether the next one may follow before the answer to this one."""
@@ -134,14 +144,18 @@ class HotRun:
             self._due.append(request)
         return may_follow
 
-    def _end_read(self) -> None:
-        """Write the answers if all are known. Otherwise the connection waits for the others."""
+    def _end_read(self) -> Sequence[HotRequest]:
+        """Write the answers if all are known, and return their requests, which the caller reports to the
+        observer. Otherwise the connection waits for the others."""
         self._is_growing = False
-        if self._due:
-            self._queue.submit(self._due[-1])
+        due = self._due
+        while due and due[0].answer and self.deferred is None:
+            self._answered.append(due.popleft())
+        if due:
+            self._queue.submit(due[-1])
             self._advance()
-        elif self._answered:
-            self._write()
+            return ()
+        return self._written() if self._answered else ()
 
     def hand_on(self, request: HotRequest) -> None:
         """Take back a request that a check or the store refused without a change; it is the last of the
@@ -152,7 +166,7 @@ class HotRun:
 
     def wait_began(self, request: HotRequest) -> None:
         """Stop the wait if the client left while the store looked for entries."""
-        if self._is_closed:
+        if self._state.receiving is CLOSED:
             request.stop_waiting()
             self._hot.observer.gone(request)
         elif self._client_ended.is_set() and self._stop_waiting():
@@ -216,13 +230,19 @@ class HotRun:
             self._write()
 
     def _write(self) -> None:
-        """Write the answers that are next, at least one."""
+        """Write the answers that are next, at least one, and report them to the observer."""
+        self._hot.observer.answered(self._written())
+
+    def _written(self) -> Sequence[HotRequest]:
+        """Write the answers that are next, at least one, and return their requests."""
         answered = self._answered
         self._answered = []
         count = len(answered)
         whole = answered[0].answer if count == 1 else b"".join([request.answer for request in answered])
-        self._connection.write_answers(count, whole)
-        self._hot.observer.answered(answered)
+        connection = self._connection
+        connection.server_state.total_requests += count
+        connection.transport.write(whole)
+        return answered
 
     def take_held(self) -> bytes:
         """Return the bytes after the run. The run forgets them."""

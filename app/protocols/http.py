@@ -44,7 +44,7 @@ class HttpProtocol(asyncio.Protocol):
         self._answers = Answers(self.state)
         self._deadlines = Deadlines(self.registry.limits)
         self._memory = HeldMemory(self.registry)
-        self._run = HotRun(self, self.state, self._answers, self.hot, self._asgi.client_ended)
+        self._run = HotRun(self, self.state, self._reader, self._answers, self.hot, self._asgi.client_ended)
         self._read: bytes | None = None
         """The data in the parser, if it began between two requests."""
         self._arriving: HotRequest | AsgiRequest | None = None
@@ -68,6 +68,7 @@ class HttpProtocol(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Notify the application that the connection has ended, and release everything."""
         self.state.happened(Event.LOST)
+        self._run.end_turn()
         self.registry.leave(self)
         self._answers.drop()
         if exc is None:
@@ -84,6 +85,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """Keep a connection that the client has half closed for answers that are due. TLS cannot do this."""
+        self._run.end_turn()
         self._asgi.client_ended.set()
         return self.transport.can_write_eof() and self._run.end_after_input(self._arriving)
 
@@ -97,19 +99,22 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Execute hot requests whose heads are cached; pass all other data to the parser."""
-        state, is_between = self.state, self.state.receiving is IDLE
-        if is_between and state.answering is FREE and not self._flow.write_paused:
-            count, taken = self._run.carry_out_known(data)
-            self._reader.head_count += count
-            if taken == len(data):
-                return
-            self._read = data = data[taken:]
-        if state.receiving is DISCARDING:
+        self._run.end_turn()
+        if self.state.answering is FREE and self.state.receiving is IDLE and not self._flow.write_paused:
+            self._run.read(data)
+        else:
+            self.take(data)
+
+    def take(self, data: bytes) -> None:
+        """Pass data to the parser, or hold it until a run is answered."""
+        if self.state.receiving is DISCARDING:
             return
-        if is_between and state.answering is HOT:
+        is_between = self.state.receiving is IDLE
+        if is_between and self.state.answering is HOT:
             self._run.held += data
             self._flow.pause_reading()
             return
+        self._read = data if is_between else None
         try:
             self._reader.feed(data)
         except ProtocolRefusal as refusal:
@@ -171,11 +176,6 @@ class HttpProtocol(asyncio.Protocol):
             asked.end_connection_after()
         self._answers.start(asked)
 
-    def write_answers(self, count: int, answers: bytes) -> None:
-        """Write the answers of `count` hot requests."""
-        self.server_state.total_requests += count
-        self.transport.write(answers)
-
     def end_run(self) -> None:
         """Continue after the last answer of a run was written."""
         last = self._answers.current
@@ -192,8 +192,7 @@ class HttpProtocol(asyncio.Protocol):
     def _continue(self) -> None:
         """Start the next request, the refusal, or the data that arrived during a run."""
         self.state.happened(ANSWERED)
-        if self._memory.held_bytes:
-            self._memory.release()
+        self._memory.release()
         if self.state.answering is not FREE or self.transport.is_closing():
             return
         self._answers.current = None
@@ -224,14 +223,15 @@ class HttpProtocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """End the connection after the last answer that is due, because the server stops."""
+        self._run.end_turn()
         if not self._answers.end_after_latest():
             self._ending.close()
 
     def check_deadlines(self, passed_s: float) -> None:
         """End the connection if it has made no progress for too long. Called about once a second."""
+        self._run.end_turn()
         progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=self._is_body_owed)
-        overdue = self._deadlines.check(progress, passed_s)
-        if overdue is None:
+        if (overdue := self._deadlines.check(progress, passed_s)) is None:
             return
         if overdue.reason is not None:
             self.registry.cuts[overdue.reason] += 1

@@ -50,7 +50,8 @@ has a precondition: the server executes a hot request only when all of it has ar
 - ``FREE``: there is no such request.
 - ``HOT``: one hot request, or a run of them (`hot_run`), waits for its answers. No task, no ASGI scope. A run
   ends with one ``ANSWERED``. If the store answers all hot requests of a read at once, Answering stays
-  ``FREE``: nothing can come between them and their answers, so no event announces them.
+  ``FREE``: nothing can come between them and their answers, so no event announces them. This includes a read
+  that is kept until the end of a turn of the loop (`hot_turn`): another event carries it out first.
 - ``ASGI``: the application answers the request, in a task of its own.
 - ``LEAVING``: the server has ended its side of the connection, or ends it after the bytes already written.
 - ``CLOSED``: as above.
@@ -147,6 +148,7 @@ class Event(StrEnum):
 IDLE: Final = Receiving.IDLE
 BODY: Final = Receiving.BODY
 DISCARDING: Final = Receiving.DISCARDING
+CLOSED: Final = Receiving.CLOSED
 FREE: Final = Answering.FREE
 HOT: Final = Answering.HOT
 HOT_SUBMITTED: Final = Event.HOT_SUBMITTED

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from tailrace.api.hot.requests import at_once
+from tailrace.api.hot.store import BeginWait
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.problems.table import DEFECT
 from tailrace.app.remote.answers import Answers
@@ -26,7 +27,7 @@ from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
-from tailrace.core.commands import Acknowledge, Append, Command
+from tailrace.core.commands import Acknowledge, Append, Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.replies import ReadReply, Reply
 
@@ -57,15 +58,18 @@ class HotCommands:
         self._watch = watch
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def submit(self, command: Command, receive: Receive) -> None:
-        """Run one command that does not block, and pass its answer to `receive` later."""
+    def submit(self, command: Command, receive: Receive, wait: BeginWait | None = None) -> None:
+        """Run one command, and pass its answer to `receive` later: see the port."""
+        if wait is not None and isinstance(command, Read | ReadGroup):
+            receive = self._or_wait(command, receive, wait)
+            command = at_once(command)
         plan = self._plan_of(command)
         if plan is None or not self._send(plan, partial(self._take, command, plan, receive)):
             self._start(self._answer(command, receive))
 
-    def submit_read(self, command: AnyRead, receive: Receive, wait: Callable[[Watch], None]) -> None:
-        """Look for entries once, as `submit` does, and wait if there are none. Readers that wait take turns,
-        so a read that finds entries must not be one of them."""
+    def _or_wait(self, command: AnyRead, receive: Receive, wait: BeginWait) -> Receive:
+        """Return what gets the answer to a look for entries: if there are none, the read waits. Readers that
+        wait take turns, so a read that finds entries must not be one of them."""
 
         def looked(answer: Answer) -> None:
             if isinstance(answer, ReadReply) and answer.is_empty:
@@ -73,7 +77,7 @@ class HotCommands:
             else:
                 receive(answer)
 
-        self.submit(at_once(command), looked)
+        return looked
 
     def _send(self, plan: Plan, take: Callable[[int, Results], None]) -> bool:
         assert plan.key is not None, "appends and acknowledgments have a key"

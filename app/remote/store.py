@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
+from tailrace.api.hot.store import BeginWait
 from tailrace.api.ports import Answer, EngineFeature, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.observability.counters.commands import CommandFigures
@@ -161,18 +162,19 @@ class RemoteStore:
 
         return self._readers.add(command, note)
 
-    def submit(
-        self, command: Command, receive: Receive, wait: Callable[[Watch], None] | None = None
-    ) -> Answer:
+    def submit(self, command: Command, receive: Receive, wait: BeginWait | None = None) -> Answer:
         """Run one command: see the port. The engine has not answered on return."""
         if self._refusal is not None:
             self._answers.refused(command, self._refusal)
             told(receive, self._refusal)
-        elif wait is not None and isinstance(command, Read | ReadGroup):
-            self._hot.submit_read(command, receive, wait)
         else:
-            self._hot.submit(command, receive)
+            self._hot.submit(command, receive, wait)
         return None
+
+    def begin_joining(self) -> None:
+        """Do nothing: the link sends the commands of a turn together, and none waits."""
+
+    end_joining = begin_joining
 
     # --- several commands ----------------------------------------------------------------------
 

@@ -94,6 +94,10 @@ class GroupCommit:
             self.is_behind = self._waits
             self._arrange()
 
+    def joined(self, count: int) -> None:
+        """Count `count` further commands for the next row."""
+        self._gathered_count += count
+
     def _arrange(self) -> None:
         loop = asyncio.get_running_loop()
         if not self._waits:

@@ -21,6 +21,10 @@ class Log(Protocol):
         """Record the effects of one command or transaction. O(effects)."""
         ...
 
+    def joined(self, count: int) -> None:
+        """Count `count` further commands, whose effects are part of those that were recorded last."""
+        ...
+
     @property
     def is_behind(self) -> bool:
         """Return whether replies must wait, because recorded effects are not durable yet."""
@@ -42,6 +46,9 @@ class NoLog:
 
     def record(self, effects: Sequence[Effect]) -> None:
         """Discard the effects."""
+
+    def joined(self, count: int) -> None:
+        """Count nothing."""
 
     def when_durable(self, release: Release) -> None:
         """Call `release` at once."""

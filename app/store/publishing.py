@@ -12,7 +12,7 @@ from functools import partial
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.app.observability.timing import COMMIT, note_phase
 from tailrace.app.store.log import Log, NoLog
-from tailrace.app.store.readers import Receive
+from tailrace.app.store.waiting_read import Receive
 
 
 class Publisher:

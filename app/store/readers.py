@@ -16,40 +16,22 @@ from typing import Final, cast
 
 from msgspec.structs import replace
 
+from tailrace.api.hot.store import BeginWait
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.app.observability.timing import WAIT, note_phase
+from tailrace.app.store.waiting_read import Receive, WaitingRead
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept, too_many_readers
 from tailrace.core.outcome import Outcome, Wait, WakeUp
 from tailrace.core.replies import Reply, ServerStats
 from tailrace.core.waiters import WaitQueue, missed
 
-Receive = Callable[[Answer], None]
-
 TIMEOUT_SLACK_MS: Final = 1
 """Added to timeouts: both clocks have whole milliseconds, so a timeout could end this much early."""
 
 STEP_MS: Final = 100
 """A smaller change between the clocks is drift; a greater one means that the system clock was set."""
-
-
-class WaitingRead:
-    """One waiting read. `command`: the command of a retry. `until_ms`: its monotonic deadline, or None."""
-
-    __slots__ = ("_readers", "command", "receive", "until_ms")
-
-    def __init__(
-        self, readers: WaitingReaders, command: Command, receive: Receive, until_ms: int | None
-    ) -> None:
-        self._readers = readers
-        self.command = command
-        self.receive = receive
-        self.until_ms = until_ms
-
-    def cancel(self) -> bool:
-        """Stop waiting: see `api.ports.Watch`."""
-        return self._readers.discard(self)
 
 
 class WaitingReaders:
@@ -74,6 +56,8 @@ class WaitingReaders:
         self._readers_max = readers_max
         self._clocks_apart_ms: int | None = None
         self._queue = WaitQueue()
+        # The reads that wait, to look whether there are any.
+        self.waiting = self._queue.readers
         # Reads that examine entries for a filter, in the order of their turns. A read that has left stays
         # until its turn.
         self._behind: deque[WaitingRead] = deque()
@@ -129,10 +113,19 @@ class WaitingReaders:
         until_ms = None
         if outcome.wait.until_ms is not None:
             until_ms = self._on_monotonic_clock(outcome.wait.until_ms) + TIMEOUT_SLACK_MS
-        reader = WaitingRead(self, outcome.retry, receive, until_ms)
+        reader = WaitingRead(self.discard, outcome.retry, receive, until_ms)
         self._enqueue(reader, outcome.wait)
         self._arm()
         return reader
+
+    def begin(self, outcome: Outcome, receive: Receive, wait: BeginWait | None) -> None:
+        """Add a read, and pass it to `wait`. Raises as `require_room` does. `wait`: None for a read that does
+        not wait: the filter of its group has further entries to examine."""
+        if wait is None:
+            self.add(outcome, receive)
+        else:
+            self.require_room()
+            wait(self.add(outcome, receive))
 
     def _enqueue(self, reader: WaitingRead, wait: Wait) -> None:
         claim_at_ms = wait.claim_at_ms

@@ -46,7 +46,8 @@ class Recorder:
         Raises `StreamError` if the engine rejects the command, and `StoreUnavailable` at a damaged block.
         After an unexpected error of a write, which this raises as it is, the store accepts no writes.
         """
-        self.ran_at_ms = now_ms = self.clock()
+        clock = self.clock
+        self.ran_at_ms = now_ms = clock()
         try:
             outcome = execute(command, now_ms) if execute else self.engine.execute(command, now_ms)
         except StreamError:

@@ -5,8 +5,8 @@ releases a reply, an error or a pushed entry only after everything that it revea
 lock: each command reads and changes the keyspace without an `await` in between, on one event loop.
 
 Its collaborators: `admission` accepts or rejects commands, `recorder` runs them and records their effects,
-`readers` keeps blocking reads, `batches` runs several commands, `publishing` releases results, and `upkeep`
-does what becomes due with time. The store never decides what a command does.
+`readers` keeps blocking reads, `batches` and `joined_appends` run several commands, `publishing` releases
+results, and `upkeep` does what becomes due. The store never decides what a command does.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
+from tailrace.api.hot.store import JOINED, BeginWait, Joined
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
@@ -23,13 +24,15 @@ from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import note_commands
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.batches import Batches
+from tailrace.app.store.joined_appends import JoinedAppends
 from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.log import Log
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
-from tailrace.app.store.publishing import Publisher, give
-from tailrace.app.store.readers import Receive, WaitingReaders
+from tailrace.app.store.publishing import Publisher
+from tailrace.app.store.readers import WaitingReaders
 from tailrace.app.store.recorder import Recorder
 from tailrace.app.store.upkeep import Upkeep
+from tailrace.app.store.waiting_read import Receive
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.engine import Engine
@@ -68,13 +71,12 @@ class EngineStore:
             (clock, monotonic_clock),
         )
         self._batches = Batches(self._recorder, self._admission, self._readers, self._publisher)
+        self._joined = JoinedAppends(self._recorder, self._readers, self._admission, self._publisher)
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
     def use_log(self, log: Log, committed: Callable[[], Keyspace | None]) -> None:
-        """Record effects in `log`; call this before the first command.
-
-        `committed` reads the durable keyspace after a failure; it returns None if that is impossible.
-        """
+        """Record effects in `log`; call this before the first command. `committed` reads the durable keyspace
+        after a failure; it returns None if that is impossible."""
         self._publisher.log = log
         self._committed = committed
 
@@ -86,7 +88,7 @@ class EngineStore:
     @property
     def is_ready(self) -> bool:
         """Return whether the store accepts writes."""
-        return self._admission.refusal is None
+        return self.not_ready is None
 
     @property
     def figures(self) -> CommandFigures:
@@ -167,33 +169,37 @@ class EngineStore:
         return self._batches.execute_turn(requests, rooms)
 
     def submit(
-        self, command: Command, receive: Receive, wait: Callable[[Watch], None] | None = None
-    ) -> Answer:
+        self, command: Command, receive: Callable[[Any], None], wait: BeginWait | None = None
+    ) -> Answer | Joined:
         """Run one command without a task: see the port."""
         answer: Answer
-        admission = self._admission
+        admission, joined = self._admission, self._joined
+        if joined.is_open and joined.take(command, receive):
+            return JOINED
         try:
             if admission.refusal is not None or admission.refuses_growth:
                 admission.require(command)
             outcome = self._recorder.run(command)
             self._readers.wake(outcome.wake_ups)
-            if outcome.wait is not None and wait is not None:
-                self._readers.require_room()
-        except (StreamError, StoreUnavailable) as refusal:
-            answer = kept(refusal)
-        else:
             if outcome.wait is not None:
-                # Without `wait`, the filter of a group has further entries to examine.
-                reader = self._readers.add(outcome, receive)
-                if wait is not None:
-                    wait(reader)
+                self._readers.begin(outcome, receive, wait)
                 return None
             answer = outcome.reply
+        except (StreamError, StoreUnavailable) as refusal:
+            answer = kept(refusal)
         if self._publisher.log.is_behind:
             self._publisher.hand_over(receive, answer)
         else:
-            give(receive, answer)
+            receive(answer)
         return answer
+
+    def begin_joining(self) -> None:
+        """Let appends wait for each other: see the port."""
+        self._joined.begin()
+
+    def end_joining(self) -> None:
+        """Run the appends that wait."""
+        self._joined.end()
 
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
         """Run a read that may block, and pass its answer to `receive`: see the port."""

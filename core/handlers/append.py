@@ -23,32 +23,40 @@ def append(execution: Execution, command: Append) -> AppendReply | None:
     PRECONDITION_FAILED before the first change. With `each`, the reply has the ids of the appends that did
     not fail.
     """
-    _refuse_zero(command)
-    stream = execution.keyspace.streams.get(command.key)
+    if command.ids is not None:
+        _refuse_zero(command.ids)
+    key = command.key
+    stream = execution.keyspace.streams.get(key)
     if stream is None and not command.create:
         return None
     if command.idempotency is not None:
-        remembered = _find_duplicate(execution, command.key, command.idempotency, stream)
+        remembered = _find_duplicate(execution, key, command.idempotency, stream)
         if remembered is not None:
             return AppendReply(remembered, replayed=True)
     last_id = ZERO_ID if stream is None else stream.last_id
     ids = _choose_ids(command, last_id, execution.now_ms)
     if stream is None:
-        execution.do(StreamCreated(command.key))
+        execution.do(StreamCreated(key))
     fragments = command.fragments[: len(ids)] if command.each else command.fragments
-    execution.do(EntriesAppended(command.key, ids, fragments))
+    execution.do(EntriesAppended(key, ids, fragments))
     if command.idempotency is not None:
-        execution.do(_remember(command.key, command.idempotency, ids))
-    if command.trim is not None:
-        trim_stream(execution, command.key, command.trim)
-    if stream is not None and stream.retention is not None:
-        retire_blocks(execution, command.key, stream, len(ids) if command.each else 1)
-    execution.wake(command.key)
+        execution.do(_remember(key, command.idempotency, ids))
+    if command.trim is not None or (stream is not None and stream.retention is not None):
+        _shorten(execution, command, stream, len(ids))
+    execution.wake(key)
     return AppendReply(ids)
 
 
-def _refuse_zero(command: Append) -> None:
-    if command.ids is not None and ZERO_ID in command.ids:
+def _shorten(execution: Execution, command: Append, stream: Stream | None, appended: int) -> None:
+    """Remove the entries that the command's trim, or the retention of an existing stream, no longer keeps."""
+    if command.trim is not None:
+        trim_stream(execution, command.key, command.trim)
+    if stream is not None and stream.retention is not None:
+        retire_blocks(execution, command.key, stream, appended if command.each else 1)
+
+
+def _refuse_zero(ids: Sequence[IdRequest]) -> None:
+    if ZERO_ID in ids:
         raise StreamError(
             ErrorCode.ID_NOT_GREATER,
             "ERR The ID specified in XADD must be greater than 0-0",
@@ -69,13 +77,13 @@ def _find_duplicate(
 def _choose_ids(command: Append, last_id: StreamId, now_ms: int) -> Sequence[StreamId]:
     if command.if_last_id is not None and command.if_last_id != last_id:
         raise _another_last_id(command.if_last_id, last_id)
-    if command.ids is None:
-        count = len(command.fragments)
-        if command.each:
-            first = max(now_ms << SEQ_BITS, last_id + 1)
-            count = max(min(count, MAX_ID + 1 - first), 1)
-        return consecutive_ids(last_id, now_ms, count)
-    return _requested_ids(command.ids, last_id, now_ms)
+    if command.ids is not None:
+        return _requested_ids(command.ids, last_id, now_ms)
+    count = len(command.fragments)
+    if command.each:
+        first = max(now_ms << SEQ_BITS, last_id + 1)
+        count = max(min(count, MAX_ID + 1 - first), 1)
+    return consecutive_ids(last_id, now_ms, count)
 
 
 def _another_last_id(wanted: StreamId, last_id: StreamId) -> StreamError:

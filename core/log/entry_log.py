@@ -71,18 +71,21 @@ class EntryLog(EntryReader):
     def append(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
         """Append entries whose ids rise and are above all earlier ones. O(m), and one compression for each
         full block, now or later (`core.log.sealing`)."""
-        count = len(ids)
-        if count > 1:
-            self._extend(ids, fragments, limits)
-        elif not (self._blocks and self._blocks[-1].append(ids[0], fragments[0], limits)):
-            self._begin_block(ids[0], fragments[0]).append(ids[0], fragments[0], limits)
-        self.length += count
-
-    def _extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> None:
+        if len(ids) == 1:
+            self.append_one(ids[0], fragments[0], limits)
+            return
         lengths = list(map(len, fragments))
         start = self._blocks[-1].extend(ids, fragments, lengths, limits) if self._blocks else 0
         if start < len(ids):
             self._add_blocks(ids, fragments, lengths, start, limits)
+        self.length += len(ids)
+
+    def append_one(self, value: StreamId, fragment: bytes, limits: NodeLimits) -> None:
+        """Append one entry whose id is above all earlier ones. O(1), and sometimes one compression."""
+        blocks = self._blocks
+        if not (blocks and blocks[-1].append(value, fragment, limits)):
+            self._begin_block(value, fragment).append(value, fragment, limits)
+        self.length += 1
 
     def _add_blocks(
         self,

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tailrace.api.application import create_api
-from tailrace.api.ports import Answer, Watch
+from tailrace.api.hot.store import BeginWait, Joined
+from tailrace.api.ports import Answer
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command
@@ -47,7 +48,7 @@ KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE, HOT_G
 class PatientStore(EngineStore):
     """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
 
-    def submit(self, command: Command, receive: Any, wait: Callable[[Watch], None] | None = None) -> Answer:
+    def submit(self, command: Command, receive: Any, wait: BeginWait | None = None) -> Answer | Joined:
         return super().submit(command, _later(receive), wait)
 
 
@@ -70,7 +71,10 @@ async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]
 
 
 async def settled(protocol: Any, transport: Transport) -> None:
-    await until(lambda: protocol.state.answering not in {Answering.HOT, Answering.ASGI})
+    def is_settled() -> bool:
+        return protocol.state.answering not in {Answering.HOT, Answering.ASGI} and not protocol._run._kept
+
+    await until(is_settled)
     assert transport.is_reading_now
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tailrace.api.application import create_api
-from tailrace.api.ports import Answer, Watch
+from tailrace.api.hot.store import BeginWait, Joined
+from tailrace.api.ports import Answer
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
@@ -30,7 +31,7 @@ WAITING = post(b"/v1/read", READ)
 class LateStore(EngineStore):
     """The store, which runs hot reads in a later turn of the loop, as one that asks an engine."""
 
-    def submit(self, command: Command, receive: Any, wait: Callable[[Watch], None] | None = None) -> Answer:
+    def submit(self, command: Command, receive: Any, wait: BeginWait | None = None) -> Answer | Joined:
         if wait is None:
             return super().submit(command, receive)
         asyncio.get_running_loop().call_soon(super().submit, command, receive, wait)

@@ -63,10 +63,17 @@ class CommandFigures:
         kind.count += 1
         kind.engine_ns += engine_ns
         if outcome.wait is None:
-            kind.note(self.counters, outcome.reply, outcome.effects)
+            note = kind.note
+            note(self.counters, outcome.reply, outcome.effects)
         elif outcome.effects:
             # A read that continues to wait may have moved entries to a dead-letter stream.
             note_effects(self.counters, None, outcome.effects)
+
+    def ran_with_others(self, command: Append) -> None:
+        """Count the other appends of a run that `ran` counted as one. All of them succeeded."""
+        others = len(command.fragments) - 1
+        self._kind_of[Append].count += others
+        self.counters.appends += others
 
     def looked(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
         """Count the retry of a waiting reader's command: its time, and its result if the wait is over."""

@@ -164,7 +164,7 @@ _OF_EFFECT: Final[dict[type[e.Effect], Callable[[StreamCounters, Any], None]]] =
 
 
 def _append(counters: StreamCounters, reply: AppendReply | None, effects: Sequence[e.Effect]) -> None:
-    if len(effects) == 1 and reply is not None and not reply.replayed:
+    if reply is not None and len(effects) == 1 and not reply.replayed:
         # The most common case: the only effect has the ids of the reply.
         counters.appends += 1
         counters.entries_appended += len(reply.ids)
