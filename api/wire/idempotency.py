@@ -26,7 +26,10 @@ _PRODUCER: Final = "Producer-Id"
 _EPOCH: Final = "Producer-Epoch"
 _LAYOUT: Final = "Producer-Layout"
 
-PRODUCER_HEADER_NAMES: Final = frozenset(name.lower().encode() for name in (_KEY, _PRODUCER, _EPOCH, _LAYOUT))
+_NAMES: Final = {name.lower().encode(): name for name in (_KEY, _PRODUCER, _EPOCH, _LAYOUT)}
+"""The names by their form in a parsed head."""
+
+PRODUCER_HEADER_NAMES: Final = frozenset(_NAMES)
 """Names of the headers as a parsed head has them: lower case, as bytes."""
 
 _DECIMAL: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
@@ -48,13 +51,17 @@ class ProducerHeaders(NamedTuple):
 
 def producer_of(headers: Headers) -> ProducerHeaders | None:
     """Return the values of the headers, or None without any of them. Raises `RequestRefused` 400."""
-    key, producer = headers.get(_KEY), headers.get(_PRODUCER)
-    epoch, layout = headers.get(_EPOCH), headers.get(_LAYOUT)
-    if key is None and producer is None and epoch is None and layout is None:
+    # One pass over all headers: `Headers.get` is another pass for each name. Of a repeated one, the first
+    # counts.
+    values = {
+        _NAMES[name]: value.decode("latin-1") for name, value in reversed(headers.raw) if name in _NAMES
+    }
+    if not values:
         return None
+    key, producer, epoch, layout = map(values.get, _NAMES.values())
     if key is None or producer is None:
-        missing = [name for name in (_KEY, _PRODUCER) if name not in headers]
-        given = next(name for name in (_KEY, _PRODUCER, _EPOCH, _LAYOUT) if name in headers)
+        missing = [name for name in (_KEY, _PRODUCER) if name not in values]
+        given = next(name for name in _NAMES.values() if name in values)
         verb = "is" if len(missing) == 1 else "are"
         raise _refusal(
             missing[0], f"{' and '.join(missing)} {verb} missing: {given} needs a key and a producer"

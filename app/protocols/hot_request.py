@@ -101,7 +101,7 @@ class HotRequest(Struct, eq=False, gc=False):
     quota: Quota | None = None
     """The quota that the request was counted in; None if the server does not count requests."""
     gathered: bytearray | None = None
-    """The pieces of the body so far."""
+    """The pieces of the body so far, if there are several."""
     content: bytes | None = None
     """The body of the response, if it is known before the response may leave."""
     may_wait: bool = False
@@ -121,14 +121,19 @@ class HotRequest(Struct, eq=False, gc=False):
 
     def feed(self, piece: bytes) -> None:
         """Add a piece of the body."""
-        if self.gathered is None:
-            self.gathered = bytearray()
-        self.gathered += piece
+        if not self.body:
+            self.body = piece  # a body that one read brings is never copied
+        elif self.gathered is None:
+            self.gathered = bytearray(self.body)
+            self.gathered += piece
+        else:
+            self.gathered += piece
 
     def complete(self) -> None:
         """Note that the body is complete."""
         self.ready_ns = time.perf_counter_ns()
-        self.body = bytes(self.gathered or b"")
+        if self.gathered is not None:
+            self.body = bytes(self.gathered)
         self.request_id = request_id_of_header(self.head.headers)
 
     def end_connection_after(self) -> None:

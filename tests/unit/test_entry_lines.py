@@ -14,6 +14,7 @@ from tailrace.core.log.entry import BadEntry, fragment_from_fields
 from tailrace.core.log.entry_lines import (
     SHAPE_FIELDS_MAX,
     SHAPE_LINES_MIN,
+    SHAPE_NAMES_BYTES_MAX,
     SHAPES_MAX,
     fragments_from_ndjson,
 )
@@ -136,6 +137,33 @@ def test_lines_of_any_names_are_taken_as_each_would_be_alone(names: list[str], m
 def test_lines_may_have_as_many_names_as_an_entry_may(count: int) -> None:
     lines = alike(tuple(map(str, range(count))))
     assert together(lines) == one_by_one(lines)
+
+
+def test_a_value_with_any_byte_among_many_alike_is_taken_as_it_would_be_alone() -> None:
+    for byte in range(256):
+        lines = alike()
+        lines[5] = b'{"rider":"a%cb","speed":"1"}' % byte
+        lines = b"\n".join(lines).split(b"\n")
+        assert together(lines) == one_by_one(lines), byte
+
+
+def test_names_are_compared_as_they_stand() -> None:
+    lines = alike(("(?:a|b)*+", "$^.[]{}", "%b"))
+    assert together(lines) == lines
+    for change in ((b"a|b", b"b"), (b"^.", b"^x"), (b"%b", b"%c")):
+        changed = [*lines[:9], lines[9].replace(*change), *lines[10:]]
+        assert together(changed) == changed == one_by_one(changed)
+
+
+@pytest.mark.parametrize("length", [SHAPE_NAMES_BYTES_MAX, SHAPE_NAMES_BYTES_MAX + 1])
+def test_lines_with_long_names_are_taken_as_they_stand(length: int) -> None:
+    lines = alike(("a" * length, "b"))
+    assert together(lines) == lines
+
+
+def test_lines_with_the_shortest_escapes_are_taken_as_they_stand() -> None:
+    lines = [rb'{"rider":"\"%d\"","speed":"\n"}' % number for number in range(SHAPE_LINES_MIN)]
+    assert together(lines) == lines
 
 
 def test_one_line_over_the_byte_limit_among_many_alike_is_named() -> None:

@@ -7,7 +7,6 @@ it is read again without types, entry by entry.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -16,10 +15,9 @@ from tailrace_client.entries import Entry, Slice, entry_of, slices_of_page
 from tailrace_client.fields import Fields
 
 
-class _Entry(msgspec.Struct, gc=False):
+class _Entry(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     id: str
     fields: dict[str, str]
-    encoding: None = None
 
 
 class _PlainDelivery(msgspec.Struct, gc=False):
@@ -50,7 +48,7 @@ encode_json: Final = msgspec.json.Encoder().encode
 _encode_lines: Final = msgspec.json.Encoder().encode_lines
 _decode_lines: Final = msgspec.json.Decoder(_Entry).decode_lines
 _decode_page: Final = msgspec.json.Decoder(_Page).decode
-_id_and_fields: Final = attrgetter("id", "fields")
+_id_and_fields: Final = msgspec.structs.astuple
 
 
 def encode_lines(values: Iterable[Any]) -> bytes:

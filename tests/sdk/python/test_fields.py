@@ -91,6 +91,12 @@ def test_deliveries_are_read_whatever_their_entries_are(
 
 
 @CODECS
+def test_a_line_with_a_member_of_a_later_server_is_read(codec: ModuleType) -> None:
+    block = b'{"id":"1-0","fields":{"a":"1"}}\n{"id":"1-1","fields":{"a":"2"},"later":{"b":[3]}}\n'
+    assert list(codec.entries_of_lines(block)) == [("1-0", {"a": "1"}), ("1-1", {"a": "2"})]
+
+
+@CODECS
 def test_a_lone_surrogate_is_refused_by_the_library_and_written_as_bytes(codec: ModuleType) -> None:
     with pytest.raises(UnicodeEncodeError):
         codec.encode_lines([{"a": "\udcff"}])
