@@ -104,10 +104,13 @@ class EntryReader(BlockIndex):
 
     def _open(self, block: Block) -> _Opened:
         entries = self.cache.few(block)
-        fragments = entries if isinstance(entries, Packed) else entries.fragments
+        if isinstance(entries, Packed):
+            if entries.base is not None and not block.holes:
+                return entries.base, entries
+            return 0, ById(entries.position_of, entries, block.holes)
         if block.is_run and not block.holes:
-            return block.first_id, fragments
-        return 0, ById(entries.position_of, fragments, block.holes)
+            return block.first_id, entries.fragments
+        return 0, ById(entries.position_of, entries.fragments, block.holes)
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None
