@@ -54,7 +54,7 @@ class EntryReader(BlockIndex):
         found: list[bytes | None] = []
         while len(found) < len(ids) and left >= 0:
             start = len(found)
-            stretch = self._stretch(ids, start)
+            stretch = self._stretch(ids, start) if len(ids) > 1 else None
             if stretch is None:
                 left = self._read_singly(ids[start : start + _SINGLES], opened, found, left)
             else:
