@@ -81,7 +81,8 @@ class _Kept:
     """Decompressed blocks up to a number of bytes, each in `Block.cached`: a lookup reads the block anyway,
     and changes no table.
 
-    A full cache looks at the blocks in turns, and drops the first one that was not used since the last look.
+    A full cache examines the blocks in turns, and drops the first one that was not used since it was examined
+    last.
     """
 
     __slots__ = ("blocks", "max_bytes", "used_bytes")
@@ -89,8 +90,8 @@ class _Kept:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.used_bytes = 0
-        # Each block's entries, their cost in bytes, and the period in which the cache looked at it last. The
-        # block that it looks at next comes first.
+        # Each block's entries, their cost in bytes, and the period in which the cache examined it last. The
+        # block that it examines next comes first.
         self.blocks: OrderedDict[Block, tuple[Decoded | Packed, int, int]] = OrderedDict()
 
     def put(self, block: Block, entries: Decoded | Packed, period: int) -> None:
