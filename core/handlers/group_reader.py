@@ -79,11 +79,11 @@ class GroupReader:
             entries = self._deliver_new(count, claim=False)
         else:
             entries = self._claim_idle(min_idle_ms, count)
-            left = None if count is None else count - len(entries)
+            left = None if count is None else count - len(entries.ids)
             if left != 0:
                 entries = joined(entries, self._deliver_new(left, claim=True))
         if self._has_begun:
-            self._budget.end_stream(len(entries))
+            self._budget.end_stream(len(entries.ids))
         self._see_consumer()
         cut = self._has_begun and not entries.ids
         return StreamRead(self._key, entries, next=self._group.last_delivered_id, new=True, cut=cut)
@@ -173,7 +173,7 @@ class GroupReader:
             return found
         self._begin()
         claimed = found.first(self._budget.spend(found, claim=True))
-        self._room.give_back(found.fragments[len(claimed) :])
+        self._room.give_back(found.fragments[len(claimed.ids) :])
         if claimed.ids:
             self._redeliver(claimed)
             self._is_active = True

@@ -58,27 +58,26 @@ class IdleEntries:
     def _take_all(self, wanted: int) -> None:
         """Take the first `wanted` idle entries in delivery order, live or deleted."""
         for unit in opened(self._group.pending.order.not_passed()):
-            if not self._is_idle(unit):
+            idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
+            if idle_ms < self._min_idle_ms:
                 break
-            self._take(unit, list(islice(unit.live_ids(), wanted - len(self._ids))))
+            self._take(unit, list(islice(unit.live_ids(), wanted - len(self._ids))), idle_ms)
             if len(self._ids) == wanted:
                 break
 
     def _take_live(self, wanted: int) -> None:
         """Take the first `wanted` idle entries that are live."""
         for unit, ids in live_units(self._stream, self._group):
-            if not self._is_idle(unit):
+            idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
+            if idle_ms < self._min_idle_ms:
                 break
-            self._take(unit, ids[: wanted - len(self._ids)])
+            self._take(unit, ids[: wanted - len(self._ids)], idle_ms)
             if len(self._ids) == wanted:
                 break
 
-    def _is_idle(self, unit: Unit) -> bool:
-        return idle_since(unit.delivered_at_ms, self._now_ms) >= self._min_idle_ms
-
-    def _take(self, unit: Unit, ids: list[StreamId]) -> None:
+    def _take(self, unit: Unit, ids: list[StreamId], idle_ms: int) -> None:
         self._ids += ids
-        self._idle_ms += [idle_since(unit.delivered_at_ms, self._now_ms)] * len(ids)
+        self._idle_ms += [idle_ms] * len(ids)
         self._counts += unit.counts_of(ids)
 
     def _forget(self) -> None:

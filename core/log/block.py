@@ -26,6 +26,9 @@ from tailrace.core.stream_id import StreamId
 
 _new_block: Final = object.__new__
 
+_NO_FRAGMENTS: Final[list[bytes]] = []
+"""The fragments of all sealed blocks: a list for each would take as much memory as ten entries."""
+
 
 class Block(StoredBlock):
     """Some consecutive entries of a stream; `StoredBlock` describes the other fields."""
@@ -39,8 +42,7 @@ class Block(StoredBlock):
         self.last_id = first_id
         self.count = 0
         self.holes = 0
-        self._payload = b""
-        self._source = None
+        self._payload, self._source, self.cached = b"", None, None
         self.filed_under = ()
         self.stored = False
         self.changed = False
@@ -71,7 +73,7 @@ class Block(StoredBlock):
         block.first_id, block.last_id = ids[0], ids[-1]
         block.count, block.holes = len(fragments), holes
         block._ids, block.open_fragments = ids, fragments
-        block._payload, block._source = b"", None
+        block._payload, block._source, block.cached = b"", None, None
         block.filed_under = ()
         block.stored = block.changed = False
         block.fragment_bytes = fragment_bytes
@@ -93,8 +95,8 @@ class Block(StoredBlock):
         block = cls.__new__(cls)
         block.first_id, block.last_id = first_id, last_id
         block.count, block.holes = count, holes
-        block._ids, block.open_fragments = None, []
-        block._payload, block._source = b"", source
+        block._ids, block.open_fragments = None, _NO_FRAGMENTS
+        block._payload, block._source, block.cached = b"", source, None
         block.filed_under = filed_under
         block.stored, block.changed = True, False
         block.size_bytes = block.skeleton_bytes = 0
@@ -113,8 +115,7 @@ class Block(StoredBlock):
             twin._ids, twin.open_fragments = None, self.open_fragments
         else:
             twin._ids, twin.open_fragments = list(self._ids), self.open_fragments.copy()
-        twin._payload = self._payload
-        twin._source = self._source
+        twin._payload, twin._source, twin.cached = self._payload, self._source, None
         twin.filed_under = filed_under
         twin.stored = False
         twin.changed = False
@@ -197,7 +198,7 @@ class Block(StoredBlock):
             self.size_bytes = len(self.open_fragments[0])
         self._payload, packed_bytes = make_payload(self._ids, self.open_fragments)
         self._ids = None
-        self.open_fragments = []
+        self.open_fragments = _NO_FRAGMENTS
         return packed_bytes
 
     # --- reading -------------------------------------------------------------------------------

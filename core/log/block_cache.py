@@ -1,13 +1,13 @@
 """A cache of decompressed blocks: reads close in time of one block decompress it once.
 
-The cache is bounded in bytes and drops the least recently used block first. It holds copies only: dropping
-all of it changes no reply. Scans use a small partition of their own, so that reading a whole stream does not
-push out the blocks in which single entries are looked up.
+The cache is bounded in bytes and first drops blocks that were not used for a long time. It holds copies only:
+dropping all of it changes no reply. Scans use a small partition of their own, so that reading a whole stream
+does not push out the blocks in which single entries are looked up.
 
 A lookup of a few entries keeps the block packed, which takes a fifth of the memory, until it was used twice
 soon after the last use. So a few entries of each of many blocks are found without decompressing every block
-again, and entries of few blocks without dividing their text at each lookup. This module never changes a
-block.
+again, and entries of few blocks without copying from their text at each lookup. This module never changes
+the entries of a block.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from tailrace.core.log.decoded import Decoded, Packed
 ENTRY_COST_BYTES: Final = 110
 """The memory of one decoded entry in addition to its bytes: an id, a bytes object, two references."""
 
-PACKED_COST_BYTES: Final = 400
-"""The memory of a packed block in addition to its bytes: three objects, and a place in the cache."""
+PACKED_COST_BYTES: Final = 480
+"""The memory of a packed block in addition to its bytes: four objects, and a place in the cache."""
 
-_SOON_BYTES: Final = 64 * 1024
-"""A use is soon after the last one if the cache has so many bytes for each lookup between them: four times
-what a decoded block of 100 small entries takes. With less, lookups at random would decode blocks that do not
-fit."""
+_START_BYTES: Final = 2
+"""The memory of the place of an entry in a packed block. In blocks above 64 KiB it takes eight."""
+
+_PERIOD_BYTES: Final = 128 * 1024
+"""A period has one lookup for so many bytes of the cache. So between two uses that count as soon after each
+other, the cache has at least four times what a decoded block of 100 small entries takes, for each lookup.
+With less, lookups at random would decode blocks that do not fit."""
 
 CACHE_BYTES_DEFAULT: Final = 64 * 1024 * 1024
 """The size of the partition for lookups, unless the server sets another one."""
@@ -35,8 +38,14 @@ SCAN_BYTES_MAX: Final = 512 * 1024
 """The size of the partition for scans: a few dozen blocks, for readers that continue in the middle of one."""
 
 
-class _Partition:
-    """Decompressed blocks up to a number of bytes."""
+def _cost_bytes(block: Block, entries: Decoded | Packed) -> int:
+    if isinstance(entries, Packed):
+        return entries.size_bytes + PACKED_COST_BYTES + _START_BYTES * block.count
+    return entries.size_bytes + ENTRY_COST_BYTES * block.count
+
+
+class _Scanned:
+    """Decoded blocks up to a number of bytes."""
 
     __slots__ = ("blocks", "max_bytes", "used_bytes")
 
@@ -44,19 +53,18 @@ class _Partition:
         self.max_bytes = max_bytes
         self.used_bytes = 0
         # Each block's entries and their cost in bytes, the least recently used block first.
-        self.blocks: OrderedDict[Block, tuple[Decoded | Packed, int]] = OrderedDict()
+        self.blocks: OrderedDict[Block, tuple[Decoded, int]] = OrderedDict()
 
-    def get(self, block: Block) -> Decoded | Packed | None:
+    def get(self, block: Block) -> Decoded | None:
         found = self.blocks.get(block)
         if found is None:
             return None
         self.blocks.move_to_end(block)
         return found[0]
 
-    def put(self, block: Block, entries: Decoded | Packed) -> None:
+    def put(self, block: Block, entries: Decoded) -> None:
         self.forget(block)
-        is_packed = isinstance(entries, Packed)
-        cost = entries.size_bytes + (PACKED_COST_BYTES if is_packed else ENTRY_COST_BYTES * block.count)
+        cost = _cost_bytes(block, entries)
         self.blocks[block] = (entries, cost)
         self.used_bytes += cost
         while self.used_bytes > self.max_bytes:
@@ -69,6 +77,52 @@ class _Partition:
             self.used_bytes -= found[1]
 
 
+class _Kept:
+    """Decompressed blocks up to a number of bytes, each in `Block.cached`: a lookup reads the block anyway,
+    and changes no table.
+
+    A full cache examines the blocks in turns, and drops the first one that was not used since it was examined
+    last.
+    """
+
+    __slots__ = ("blocks", "max_bytes", "used_bytes")
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.used_bytes = 0
+        # Each block's entries, their cost in bytes, and the period in which the cache examined it last. The
+        # block that it examines next comes first.
+        self.blocks: OrderedDict[Block, tuple[Decoded | Packed, int, int]] = OrderedDict()
+
+    def put(self, block: Block, entries: Decoded | Packed, period: int) -> None:
+        """Keep `entries`, which a lookup of `period` uses, unless they alone are too large. O(1)
+        amortised."""
+        self.forget(block)
+        cost = _cost_bytes(block, entries)
+        if cost > self.max_bytes:
+            return
+        while self.used_bytes + cost > self.max_bytes:
+            self._drop_next(period)
+        block.cached = entries
+        entries.used_in = period
+        self.blocks[block] = (entries, cost, period)
+        self.used_bytes += cost
+
+    def _drop_next(self, period: int) -> None:
+        block, (entries, cost, seen_in) = self.blocks.popitem(last=False)
+        if entries.used_in > seen_in:
+            self.blocks[block] = (entries, cost, period)
+        else:
+            block.cached = None
+            self.used_bytes -= cost
+
+    def forget(self, block: Block) -> None:
+        found = self.blocks.pop(block, None)
+        if found is not None:
+            block.cached = None
+            self.used_bytes -= found[1]
+
+
 class BlockCache:
     """Decompressed blocks by block. A hit is O(1), a miss decompresses the block."""
 
@@ -77,12 +131,16 @@ class BlockCache:
         self.lookups = 0
         # Those of the reads that decompressed a block.
         self.misses = 0
-        # Within how many lookups a use of a packed block counts as soon after the last one.
-        self._soon_lookups = max_bytes // _SOON_BYTES
+        # The current period. All blocks that are used in it share this number, so noting a use touches no
+        # other memory than that of the block's entries.
+        self._period = 0
+        self._period_lookups = max(max_bytes // _PERIOD_BYTES, 1)
+        # The last lookup of the period.
+        self._period_end = self._period_lookups
         # Blocks in which single entries are looked up.
-        self._kept = _Partition(max_bytes)
+        self._kept = _Kept(max_bytes)
         # Blocks that were only scanned.
-        self._scanned = _Partition(min(SCAN_BYTES_MAX, max_bytes))
+        self._scanned = _Scanned(min(SCAN_BYTES_MAX, max_bytes))
 
     @property
     def used_bytes(self) -> int:
@@ -99,52 +157,67 @@ class BlockCache:
         """Return the entries of `block`, to look single ones up. O(1) for a hit and for an open block, which
         is never cached. The second lookup makes a table of positions.
         """
-        if block.is_open:
+        entries = block.cached
+        if entries is None and block.is_open:
             return block.decode()
-        self.lookups += 1
-        entries = self._kept.get(block)
+        self._count_lookup()
         if isinstance(entries, Decoded):
-            entries.index()
-            return entries
+            return self._used(entries)
         return self._keep_decoded(block, entries)
 
     def few(self, block: Block) -> Decoded | Packed:
         """Return the entries of `block`, to look a few of them up. O(1) for a hit and for an open block."""
-        if block.is_open:
+        entries = block.cached
+        if entries is None and block.is_open:
             return block.decode()
-        self.lookups += 1
-        entries = self._kept.get(block) or self._scanned.get(block)
+        self._count_lookup()
         if entries is None:
-            self.misses += 1
-            entries = block.unpack()
-            entries.used_at = self.lookups
-            self._kept.put(block, entries)
-        elif isinstance(entries, Decoded):
-            entries.index()
-            return entries
-        elif entries.note_use(self.lookups, self._soon_lookups):
-            return self._keep_decoded(block, entries)
+            return self._first_few(block)
+        if isinstance(entries, Decoded):
+            return self._used(entries)
+        return self._keep_decoded(block, entries) if entries.note_use(self._period) else entries
+
+    def _count_lookup(self) -> None:
+        self.lookups += 1
+        if self.lookups > self._period_end:
+            self._period += 1
+            self._period_end = self.lookups - 1 + self._period_lookups
+
+    def _first_few(self, block: Block) -> Decoded | Packed:
+        scanned = self._scanned.get(block)
+        if scanned is not None:
+            return self._used(scanned)
+        self.misses += 1
+        packed = block.unpack()
+        self._kept.put(block, packed, self._period)
+        return packed
+
+    def _used(self, entries: Decoded) -> Decoded:
+        entries.used_in = self._period
+        entries.index()
         return entries
 
     def _keep_decoded(self, block: Block, packed: Packed | None) -> Decoded:
         decoded = self._scanned.get(block)
-        if not isinstance(decoded, Decoded):
+        if decoded is None:
             decoded = self._decode(block) if packed is None else packed.decoded()
         self._scanned.forget(block)
-        self._kept.put(block, decoded)
+        self._kept.put(block, decoded, self._period)
         return decoded
 
     def scan(self, block: Block) -> Decoded:
         """Return the entries of `block`, to scan them. O(1) for a hit and for an open block."""
-        if block.is_open:
+        kept = block.cached
+        if kept is None and block.is_open:
             return block.decode()
-        self.lookups += 1
-        kept = self._kept.get(block)
-        entries = kept if isinstance(kept, Decoded) else self._scanned.get(block)
-        if isinstance(entries, Decoded):
-            return entries
-        decoded = kept.decoded() if isinstance(kept, Packed) else self._decode(block)
-        self._scanned.put(block, decoded)
+        self._count_lookup()
+        if isinstance(kept, Decoded):
+            kept.used_in = self._period
+            return kept
+        decoded = self._scanned.get(block)
+        if decoded is None:
+            decoded = self._decode(block) if kept is None else kept.decoded()
+            self._scanned.put(block, decoded)
         return decoded
 
     def _decode(self, block: Block) -> Decoded:

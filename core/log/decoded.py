@@ -1,16 +1,20 @@
 r"""A block's entries in memory, by position, with a search for the position of an id.
 
-    Packed    ids | f0 \n f1 \n f2 ...          as decompressed: small, and a lookup divides a part of it
+    Packed    ids | f0 \n f1 \n f2 ...          as decompressed: small, and a lookup copies a part of it
     Decoded   [i0 i1 i2 ...]  [f0 f1 f2 ...]    Python objects: five times as large, and a lookup is free
+
+The first lookup in a `Packed` divides a part of its text. The second one notes where each fragment begins.
 
 A decompressed block has one of both, an open block a `Decoded`. This module never changes a block.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from itertools import accumulate
+from typing import Final, TypeAlias
 
 from tailrace.core.log.id_sequence import IdSequence, position_of
 from tailrace.core.stream_id import StreamId
@@ -21,11 +25,14 @@ PositionOf: TypeAlias = Callable[[StreamId], int | None]
 Fragments: TypeAlias = "Sequence[bytes] | Mapping[int, bytes] | Packed | ById"
 """Fragments by position or by id. Raises LookupError where there is none."""
 
+_SHORT_END: Final = 1 << 16
+"""Numbers below this one take two bytes in an array."""
+
 
 class Decoded:
     """The entries of one block by position."""
 
-    __slots__ = ("fragments", "ids", "position_of", "size_bytes")
+    __slots__ = ("fragments", "ids", "position_of", "size_bytes", "used_in")
 
     def __init__(self, ids: Sequence[StreamId], fragments: Sequence[bytes], size_bytes: int = 0) -> None:
         # The ids, rising, those of holes included.
@@ -34,6 +41,8 @@ class Decoded:
         self.fragments = fragments
         # Bytes of ids and fragments when packed, without Python's objects; 0 for an open block.
         self.size_bytes = size_bytes
+        # The period in which a lookup used the entries last, as the cache counts periods.
+        self.used_in = 0
         # Finds an id's position: O(1) for consecutive ids and after `index`, else O(log n).
         self.position_of: PositionOf = _of_range(ids) if isinstance(ids, range) else partial(_search, ids)
 
@@ -44,28 +53,47 @@ class Decoded:
 
 
 class Packed:
-    """The decompressed entries of one sealed block, as one text that is divided when an entry is read."""
+    """The decompressed entries of one sealed block, as one text of which a lookup copies a fragment."""
 
-    __slots__ = ("_body", "_was_soon", "ids", "size_bytes", "used_at")
+    __slots__ = ("_body", "_starts", "_was_read", "_was_soon", "base", "ids", "size_bytes", "used_in")
 
     def __init__(self, ids: IdSequence, body: bytes, size_bytes: int) -> None:
         # The ids, rising, those of holes included.
         self.ids = ids
+        # The id at position 0 if the ids are consecutive, else None.
+        self.base: StreamId | None = ids.start if isinstance(ids, range) else None
         # The fragments with a newline between two of them; they contain none.
         self._body = body
+        # The bytes of all fragments before each one, and of all. None before the second lookup.
+        self._starts: array[int] | None = None
+        self._was_read = False
         # Bytes of ids and fragments.
         self.size_bytes = size_bytes
-        # The number of the lookup that used the entries last, as the cache counts them.
-        self.used_at = 0
+        # The period in which a lookup used the entries last, as the cache counts periods.
+        self.used_in = 0
         # Whether that use came soon after the one before.
         self._was_soon = False
 
     def __getitem__(self, position: int) -> bytes:
-        """Return the fragment at `position`. O(bytes) in C, for at most half of the body. Raises
-        IndexError."""
+        """Return the fragment at `position`, which is not negative. O(fragment) from the third lookup on.
+        Raises IndexError."""
+        starts = self._starts
+        if starts is None:
+            return self._read_first(position)
+        # Each fragment before this one has a newline.
+        return self._body[starts[position] + position : starts[position + 1] + position]
+
+    def _read_first(self, position: int) -> bytes:
+        """As `__getitem__`, for the first two lookups. O(bytes) in C: for at most half of the body at the
+        first one."""
         after = len(self.ids) - position
         if after <= 0:
             raise IndexError(position)
+        if self._was_read:
+            lengths = accumulate(map(len, self._body.split(b"\n")), initial=0)
+            self._starts = array("H" if len(self._body) < _SHORT_END else "Q", lengths)
+            return self[position]
+        self._was_read = True
         if position < after:
             return self._body.split(b"\n", position + 1)[position]
         return self._body.rsplit(b"\n", after)[1]
@@ -74,11 +102,11 @@ class Packed:
         """Return the position of an id, None if it is not there. O(log n)."""
         return _search(self.ids, value)
 
-    def note_use(self, at: int, soon: int) -> bool:
-        """Note that lookup number `at` uses the entries. Return whether both this use and the last one came
-        within `soon` lookups after the one before. O(1)."""
-        was_soon, self._was_soon = self._was_soon, at - self.used_at <= soon
-        self.used_at = at
+    def note_use(self, period: int) -> bool:
+        """Note that a lookup of `period` uses the entries. Return whether both this use and the last one came
+        in the same period as the one before, or in the next one. O(1)."""
+        was_soon, self._was_soon = self._was_soon, period - self.used_in <= 1
+        self.used_in = period
         return was_soon and self._was_soon
 
     def decoded(self) -> Decoded:

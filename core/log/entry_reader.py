@@ -54,7 +54,7 @@ class EntryReader(BlockIndex):
         found: list[bytes | None] = []
         while len(found) < len(ids) and left >= 0:
             start = len(found)
-            stretch = self._stretch(ids, start)
+            stretch = self._stretch(ids, start) if len(ids) > 1 else None
             if stretch is None:
                 left = self._read_singly(ids[start : start + _SINGLES], opened, found, left)
             else:
@@ -104,10 +104,13 @@ class EntryReader(BlockIndex):
 
     def _open(self, block: Block) -> _Opened:
         entries = self.cache.few(block)
-        fragments = entries if isinstance(entries, Packed) else entries.fragments
+        if isinstance(entries, Packed):
+            if entries.base is not None and not block.holes:
+                return entries.base, entries
+            return 0, ById(entries.position_of, entries, block.holes)
         if block.is_run and not block.holes:
-            return block.first_id, fragments
-        return 0, ById(entries.position_of, fragments, block.holes)
+            return block.first_id, entries.fragments
+        return 0, ById(entries.position_of, entries.fragments, block.holes)
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None

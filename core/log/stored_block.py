@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tailrace.core.log.decoded import Packed
+from tailrace.core.log.decoded import Decoded, Packed
 from tailrace.core.log.payload import read_payload
 from tailrace.core.stream_id import StreamId
 
@@ -21,6 +21,7 @@ class StoredBlock:
     __slots__ = (
         "_payload",
         "_source",
+        "cached",
         "changed",
         "count",
         "filed_under",
@@ -45,6 +46,8 @@ class StoredBlock:
     """The compressed entries of a sealed block. Empty if the block is open, or if only storage holds them."""
     _source: Source | None
     """Reads the payload from storage; None until storage holds it."""
+    cached: Decoded | Packed | None
+    """The decompressed entries, while `core.log.block_cache` keeps them to look single ones up."""
     filed_under: tuple[int, ...]
     """The serials of the streams under which storage may hold the payload: the block's own stream first, then
     the streams that it was copied from."""

@@ -73,16 +73,29 @@ class DeliveryOrder:
 
     def add(self, unit: Unit) -> None:
         """Insert `unit` after all units of its time or older. O(1) at the end, else O(log t)."""
+        if self.add_last(unit):
+            return
         time = _time_of(unit)
-        if self.tail is None or time >= _time_of(self.tail):
-            self._link(self.tail, unit)
-        else:
-            earlier = next(self.times_up_to(time), None)
-            before = None if earlier is None else self.last_of_time[earlier]
-            if self.passed is not None and time < _time_of(self.passed):
-                self.passed = before
-            self._link(before, unit)
+        earlier = next(self.times_up_to(time), None)
+        before = None if earlier is None else self.last_of_time[earlier]
+        if self.passed is not None and time < _time_of(self.passed):
+            self.passed = before
+        self._link(before, unit)
         self._file(unit, time)
+
+    def add_last(self, unit: Unit) -> bool:
+        """Insert `unit` at the end, if it belongs there; return whether it does. O(1)."""
+        time, tail = _time_of(unit), self.tail
+        if tail is None:
+            self.head = unit
+        elif time >= _time_of(tail):
+            tail.next = unit
+        else:
+            return False
+        unit.prev, unit.next = tail, None
+        self.tail = unit
+        self._file(unit, time)
+        return True
 
     def insert(self, before: Unit | None, unit: Unit) -> None:
         """Insert `unit` after `before`, whose time is not above its own, or as the first one. O(1)."""
@@ -92,11 +105,9 @@ class DeliveryOrder:
             self._file(unit, time)
 
     def strip_around(self, unit: Unit) -> Strip | None:
-        """Return the strip that `unit`, which is to be added, divides: one with entries at or before its
-        time, filed under a later time. O(1) if `unit` goes to the end, else O(log t)."""
+        """Return the strip that `unit`, which is to be added before the end, divides: one with entries at or
+        before its time, filed under a later time. O(log t)."""
         time = _time_of(unit)
-        if self.tail is None or time >= _time_of(self.tail):
-            return None
         earlier = next(self.times_up_to(time), None)
         following = self.head if earlier is None else self.last_of_time[earlier].next
         is_around = isinstance(following, Strip) and following.first_at_ms <= time

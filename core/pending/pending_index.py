@@ -29,7 +29,7 @@ _FIRST_LOOKS: Final = 64
 class PendingIndex:
     """The units of a group by id. n: pending entries, m: entries of one call."""
 
-    __slots__ = ("_last_found", "count", "runs", "scattered", "scattered_ids")
+    __slots__ = ("_last_found", "_last_id", "count", "runs", "scattered", "scattered_ids")
 
     def __init__(self) -> None:
         # All pending entries, with and without an owner.
@@ -40,8 +40,9 @@ class PendingIndex:
         self.scattered: dict[StreamId, Single | Bunch] = {}
         # The keys of `scattered` in rising order, sorted at the first use.
         self.scattered_ids = SortedView(self.scattered)
-        # The run and position that the last search in runs found. Reset when a run is split or dropped.
+        # The run, position and id that the last search in runs found. Reset when a run is split or dropped.
         self._last_found: tuple[Run, int] | None = None
+        self._last_id: StreamId = 0
 
     # --- one id --------------------------------------------------------------------------------
 
@@ -55,7 +56,7 @@ class PendingIndex:
         return None if found is None else found[0].entry_at(found[1])
 
     def __contains__(self, value: StreamId) -> bool:
-        return self.get(value) is not None
+        return value in self.scattered or self._find_in_runs(value) is not None
 
     def _find_in_runs(self, value: StreamId) -> tuple[Run, int] | None:
         """Return the run and position of `value`. O(log runs + log n).
@@ -65,10 +66,11 @@ class PendingIndex:
         """
         if self._last_found is not None:
             run, position = self._last_found
-            for near in (position + 1, position):
-                if run.is_live(near) and run.ids[near] == value:
-                    self._last_found = (run, near)
-                    return run, near
+            if value == self._last_id and run.is_live(position):
+                return self._last_found
+            if run.is_live(position + 1) and run.ids[position + 1] == value:
+                self._last_found, self._last_id = (run, position + 1), value
+                return self._last_found
         index = self.runs.bisect_right(value) - 1
         if index < 0:
             return None
@@ -76,7 +78,7 @@ class PendingIndex:
         position = run.position_of(value)
         if position < 0:
             return None
-        self._last_found = (run, position)
+        self._last_found, self._last_id = (run, position), value
         return self._last_found
 
     # --- many ids ------------------------------------------------------------------------------
@@ -89,16 +91,16 @@ class PendingIndex:
         if len(ids) < RUN_OR_BUNCH_LENGTH_MIN or ids[0] in self.scattered:
             return None
         found = self._find_in_runs(ids[0])
-        if found is None:
-            return None
-        return found if contains_stretch(*found, ids) else None
+        return found if found is not None and contains_stretch(*found, ids) else None
 
     def present(self, ids: Iterable[StreamId]) -> Sequence[StreamId]:
         """Return the pending ones of `ids`, each once. Four or more ids are returned in rising order.
         O(m log m)."""
         ids = ids if isinstance(ids, range) else tuple(ids)
+        if len(ids) == 1:
+            return ids if ids[0] in self else ()
         if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
-            return [value for value in dict.fromkeys(ids) if self.get(value) is not None]
+            return [value for value in dict.fromkeys(ids) if value in self]
         if self.span_of(ids) is not None:
             return as_run(ids)
         return sorted(self.units_of(ids))
@@ -202,10 +204,8 @@ class PendingIndex:
         """Return the lowest and the highest pending id, None if there is none. O(log n)."""
         if not self.count:
             return None
-        greatest = self.scattered_ids.last() or 0
-        if self.runs:
-            greatest = max(greatest, self.runs.peekitem(-1)[1].last_id)
-        return next(self.ids()), greatest
+        in_runs = self.runs.peekitem(-1)[1].last_id if self.runs else 0
+        return next(self.ids()), max(self.scattered_ids.last() or 0, in_runs)
 
     def first_from(self, start: StreamId) -> StreamId | None:
         """Return the lowest pending id at or after `start`, None if there is none. O(log n)."""
@@ -220,8 +220,7 @@ class PendingIndex:
         """Return whether an id from `first` to `last` is pending. O(log n); often without sorting."""
         if any(first <= value <= last for value in islice(self.scattered, _FIRST_LOOKS)):
             return True
-        found = self.first_from(first)
-        return found is not None and found <= last
+        return (found := self.first_from(first)) is not None and found <= last
 
     def count_between(self, first: StreamId, last: StreamId) -> int:
         """Return how many ids from `first` to `last` are pending. O(log n + runs in between)."""

@@ -89,6 +89,11 @@ class PendingEntriesList(Packing):
             self._assign(ids, consumer, at_ms, deliveries)
             self._pack_after(len(ids))
             return
+        bunch = self._whole_bunch(ids)
+        if bunch is not None:
+            # Before any search among all scattered entries: this is the most common claim of many.
+            self._move_bunch(bunch, consumer, at_ms, deliveries)
+            return
         if all(map(self.scattered.__contains__, ids)):
             self._assign_scattered(ids, consumer, at_ms, deliveries)
             return
@@ -159,7 +164,7 @@ class PendingEntriesList(Packing):
     def _assign_one(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
         unit = self.scattered.get(value)
         if not isinstance(unit, Single):
-            self.remove_present((value,))
+            self._remove_one(value)
             self._add_single(Single(value, consumer, at_ms, deliveries))
             return
         (self.order_of(unit) if unit.consumer is None else self.order).discard(unit)
@@ -180,13 +185,12 @@ class PendingEntriesList(Packing):
     def _move_bunch(
         self, bunch: Bunch, consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
-        ids = list(bunch.members)
         (self.order_of(bunch) if bunch.consumer is None else self.order).discard(bunch)
         if bunch.consumer is not consumer:
-            self._remove_from_owner(ids, bunch.consumer)
-            self._add_to_owner(ids, bunch, consumer)
+            self._remove_from_owner(bunch.members, bunch.consumer)
+            self._add_to_owner(bunch.members, bunch, consumer)
         bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
-        bunch.members.update(zip(ids, deliveries, strict=True))
+        bunch.set_deliveries(deliveries)
         self._enlist(bunch)
 
     # --- all entries of a consumer -------------------------------------------------------------

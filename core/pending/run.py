@@ -19,7 +19,7 @@ from itertools import compress
 from operator import not_
 from typing import Final
 
-from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, pack_ids, position_of
+from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, ids_within, pack_ids, position_of
 from tailrace.core.pending.consumer import Consumer, IdRun
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream_id import StreamId
@@ -130,10 +130,13 @@ class Run(Unit):
 
     def remove(self, position: int) -> None:
         """Remove the live entry at `position`; another one must stay. O(1) amortised."""
-        self._removed_bytes()[position] = 1
+        removed = self._removed_bytes()
+        removed[position] = 1
         self.live -= 1
-        if position in (self.low, self.high - 1):
-            self._shrink()
+        if position == self.low:
+            self.low = removed.find(0, position)
+        elif position == self.high - 1:
+            self.high = removed.rfind(0, self.low, position) + 1
 
     def remove_all(self, positions: Sequence[int]) -> None:
         """Remove the live entries at `positions`; another one must stay. O(positions)."""
@@ -200,14 +203,14 @@ class Run(Unit):
             return self.live - self._removed_bytes().count(0, self.low, position)
         return self._removed_bytes().count(0, position, self.high)
 
-    @property
-    def _owner(self) -> Consumer:
+    def owner_at(self, _position: int) -> Consumer:
+        """Return the owner of a live entry. O(1)."""
         assert self.consumer is not None, "a run always has an owner"
         return self.consumer
 
     def owners(self) -> dict[Consumer, int]:
         """Return how many live entries each owner has. O(1)."""
-        return {self._owner: self.live}
+        return {self.owner_at(self.low): self.live}
 
     def index_for(self, _consumer: Consumer) -> IdRun:
         """Return what the owner's index has of this run."""
@@ -227,14 +230,12 @@ class Run(Unit):
 
     def packed_live_ids(self) -> IdSequence:
         """Return the live ids in the smallest form. O(1) for consecutive ids, O(window) otherwise."""
-        if self.live == self.high - self.low:
-            return pack_ids(self.ids[self.low : self.high])
-        return pack_ids(list(self.live_ids()))
+        return pack_ids(self.window() if self.live == self.high - self.low else list(self.live_ids()))
 
     def live_ids(self, start: StreamId = 0) -> Iterator[StreamId]:
         """Return the live ids at or after `start`, rising. O(log n + m)."""
         low = max(self.low, count_below(self.ids, start)) if start else self.low
-        ids = iter(self.ids[low : self.high])
+        ids = ids_within(self.ids, low, self.high)
         if self.live == self.high - self.low:
             return ids
         return compress(ids, map(not_, self._removed_bytes()[low : self.high]))

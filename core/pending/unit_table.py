@@ -8,13 +8,12 @@ counts. This module is the only one that changes them. It never decides which en
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.orders import PendingOrders
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
@@ -110,11 +109,9 @@ class UnitTable(PendingOrders):
         if run.live == 1:
             self._drop_run(run)
             return
-        owner = run.consumer if run.is_uniform else cast("Strip", run).owner_at(position)
+        run.owner_at(position).pending_count -= 1
         run.remove(position)
         self.count -= 1
-        assert owner is not None
-        owner.pending_count -= 1
 
     def _remove_span(self, run: Run, position: int, length: int, live: int) -> None:
         if run.live == live:
@@ -147,6 +144,8 @@ class UnitTable(PendingOrders):
         O(log t). A delayed unit goes to the order of these."""
         if unit.consumer is None:
             self.order_of(unit).add(unit)
+            return
+        if self.order.add_last(unit):
             return
         strip = self.order.strip_around(unit)
         if strip is not None:
@@ -217,16 +216,18 @@ class UnitTable(PendingOrders):
 
     def _add_bunch(self, bunch: Bunch) -> None:
         self.scattered.update(dict.fromkeys(bunch.members, bunch))
-        self._file_scattered(list(bunch.members), max(bunch.members), bunch)
+        self._file_scattered(bunch.members, max(bunch.members), bunch)
 
-    def _file_scattered(self, ids: Sequence[StreamId], highest_id: StreamId, unit: Single | Bunch) -> None:
+    def _file_scattered(self, ids: Collection[StreamId], highest_id: StreamId, unit: Single | Bunch) -> None:
         self.count += len(ids)
         self._highest_id = max(self._highest_id, highest_id)
         self.scattered_ids.note(ids)
         self._add_to_owner(ids, unit, unit.consumer)
         self._enlist(unit)
 
-    def _add_to_owner(self, ids: Sequence[StreamId], unit: Single | Bunch, consumer: Consumer | None) -> None:
+    def _add_to_owner(
+        self, ids: Collection[StreamId], unit: Single | Bunch, consumer: Consumer | None
+    ) -> None:
         """File all entries of `unit` under their owner, or count them as unowned. O(m)."""
         if consumer is None:
             self.nacked_count += len(ids)
@@ -235,7 +236,7 @@ class UnitTable(PendingOrders):
             consumer.scattered.update(dict.fromkeys(ids, unit))
             consumer.scattered_ids.note(ids)
 
-    def _remove_from_owner(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
+    def _remove_from_owner(self, ids: Collection[StreamId], consumer: Consumer | None) -> None:
         """The inverse of `_add_to_owner`. O(m)."""
         if consumer is None:
             self.nacked_count -= len(ids)

@@ -143,6 +143,14 @@ class Bunch(Unit):
         self.members = members
         self._slot_count = len(members)
 
+    def set_deliveries(self, deliveries: Sequence[int]) -> None:
+        """Replace the delivery counts of all members, in their order. O(m) in C."""
+        if deliveries.count(deliveries[0]) == len(deliveries):
+            # A table made from a table needs no hashes, and most claimed entries have equal counts.
+            self.keep(dict.fromkeys(self.members, deliveries[0]))
+        else:
+            self.keep(dict(zip(self.members, deliveries, strict=True)))
+
     def copy(self, consumer: Consumer | None) -> Bunch:
         """Return the same entries, owned by `consumer` of a copied group. O(m) in C."""
         members = self.members

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailrace.core.log.id_sequence import PackedIds, count_below, pack_ids, position_of
+from tailrace.core.log.id_sequence import PackedIds, count_below, ids_within, pack_ids, position_of
 from tailrace.core.stream_id import MAX_ID, U64_MAX, make_id
 
 rising_ids = st.lists(st.integers(1, MAX_ID), min_size=1, max_size=40, unique=True).map(sorted)
@@ -34,6 +34,8 @@ def test_packed_ids_are_the_same_ids(ids: list[int]) -> None:
     assert packed[0] == ids[0]
     assert packed[-1] == ids[-1]
     assert list(packed[1:]) == ids[1:]
+    for low, high in ((0, len(ids)), (1, len(ids)), (0, len(ids) // 2), (1, 1)):
+        assert list(ids_within(packed, low, high)) == ids[low:high]
 
 
 @given(clock_ids)

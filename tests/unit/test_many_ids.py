@@ -253,3 +253,34 @@ def test_ids_between_those_of_a_run_are_not_removed_from_it() -> None:
     pending.deliver(pack_ids(list(range(10, 200, 10))), alice, 1)
     pending.remove_present([11, 12, 13, 14, 15])
     assert pending.count == alice.pending_count == 19
+
+
+@pytest.mark.parametrize("counts", [[2] * 6, [2, 3, 2, 9, 1, 2]])
+def test_claiming_all_entries_of_a_claim_again_moves_them_with_their_new_counts(counts: list[int]) -> None:
+    pending, alice, bob = PendingEntriesList(), Consumer(b"alice", 0), Consumer(b"bob", 0)
+    ids = [70, 30, 50, 10, 90, 20]
+    pending.claim(ids, alice, 1, [1] * 6)
+    unit = pending.get(10)
+    pending.claim(ids, bob, 2, counts)
+    assert pending.get(10) is unit
+    assert unit is not None
+    assert (unit.consumer, unit.delivered_at_ms, unit.counts_of(ids)) == (bob, 2, counts)
+    assert (alice.pending_count, list(bob.pending_ids())) == (0, sorted(ids))
+    pending.remove(ids[:5])
+    assert list(pending.ids()) == list(bob.pending_ids()) == [20]
+
+
+@pytest.mark.parametrize("gap", [1, 1 << 64])
+def test_one_id_at_a_time_is_found_until_it_is_removed(gap: int) -> None:
+    random = Random(3)
+    for order in (list, reversed, lambda ids: random.sample(ids, len(ids))):
+        pending, alice = PendingEntriesList(), Consumer(b"alice", 0)
+        left = list(range(gap, 41 * gap, gap))
+        pending.deliver(pack_ids(left), alice, 1)
+        for value in list(order(left)):
+            assert list(pending.present((value,))) == [value]
+            pending.remove((value,))
+            left.remove(value)
+            assert not pending.present((value,))
+            assert value not in pending
+            assert (list(pending.ids()), pending.count, alice.pending_count) == (left, len(left), len(left))

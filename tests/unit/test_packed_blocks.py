@@ -50,6 +50,16 @@ def test_a_packed_block_gives_each_fragment_by_its_position(count: int, gap: int
         packed[count]
 
 
+@pytest.mark.parametrize("length", [10, 70_000])
+def test_every_lookup_in_a_packed_block_gives_the_fragment_in_any_order_of_positions(length: int) -> None:
+    fragments = [b"%d" % number * length for number in range(9)]
+    payload = make_payload(range(5, 14), fragments)[0]
+    for first in range(9):
+        packed = read_payload(payload, 5)
+        for position in (first, 8 - first, 8, 0, 4, 7):
+            assert packed[position] == fragments[position]
+
+
 @pytest.mark.parametrize("gap", [1, 3])
 def test_ids_in_any_order_are_found_with_holes_and_missing_ids_between_them(gap: int) -> None:
     chance = random.Random(SEED)
@@ -102,6 +112,40 @@ def test_a_use_long_after_the_last_one_leaves_a_block_packed() -> None:
         assert isinstance(log.cache.few(first), Packed)
         for _ in range(4):
             log.cache.few(second)
+
+
+def test_a_full_cache_keeps_the_blocks_that_were_used_again() -> None:
+    log = log_of(consecutive(300), 70 * (PACKED_COST_BYTES + 200))
+    cache, blocks = log.cache, log.blocks
+    for number in range(299):
+        cache.few(blocks[number])
+        if number % 8 == 0:
+            cache.get(blocks[0])
+            cache.few(blocks[1])
+        assert cache.used_bytes <= cache.max_bytes
+    before = cache.misses
+    cache.get(blocks[0])
+    cache.few(blocks[1])
+    assert cache.misses == before
+    cache.few(blocks[2])
+    assert cache.misses == before + 1
+
+
+def test_a_full_cache_drops_a_block_even_if_all_were_used_again() -> None:
+    log = log_of(consecutive(40), 20 * (PACKED_COST_BYTES + 200))
+    cache = log.cache
+    for _ in range(3):
+        for block in log.blocks[:30]:
+            cache.few(block)
+            cache.few(block)
+            assert cache.used_bytes <= cache.max_bytes
+
+
+def test_a_block_that_is_larger_than_the_cache_is_read_and_not_kept() -> None:
+    log = log_of(consecutive(2), 100)
+    assert log.get_many([3, 15, 1]) == [fragment_of(value) for value in (3, 15, 1)]
+    assert log.cache.get(log.blocks[0]).fragments[0] == fragment_of(1)
+    assert log.cache.used_bytes == 0
 
 
 @pytest.mark.parametrize("gap", [1, 3])
