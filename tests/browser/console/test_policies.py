@@ -63,6 +63,15 @@ def test_a_setting_that_is_no_number_is_refused_before_it_is_sent(console: Conso
     assert console.page.evaluate(off) == "true"
 
 
+def test_a_number_of_milliseconds_is_shown_as_a_duration(console: Console, key: str) -> None:
+    console.open("groups", key=key)
+    console.press("Change settings")
+    console.fill("consumer_expiry_ms", "3600000", "dialog")
+    console.until_text("This is 60 min.", "dialog")
+    console.fill("consumer_expiry_ms", "90000000", "dialog")
+    console.until_text("This is 25 h.", "dialog")
+
+
 def test_refused_settings_stay_in_the_form_with_the_reason(console: Console, key: str) -> None:
     console.open("groups", key=key)
     console.press("Change settings")

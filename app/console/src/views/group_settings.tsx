@@ -78,7 +78,7 @@ export function GroupSettings({ streamKey, group, onDone }: Given) {
             <dt>Oldest unread entry</dt>
             <dd>
               {duration(group.lagMs)} old
-              {isLate(group) && <strong class="why">, above the max lag</strong>}
+              {isLate(group) && <strong>, above the max lag</strong>}
             </dd>
           </div>
         )}
@@ -188,7 +188,7 @@ function Form({ group, action, onApply, onClose }: FormProps) {
           <TextField
             key={name}
             label={name}
-            hint={description}
+            hint={description + inUnits(name, given[name] ?? "")}
             class={kind === "text" ? "wide mono" : "mono"}
             inputMode={kind === "text" ? "text" : "numeric"}
             placeholder="not set"
@@ -209,6 +209,11 @@ function Form({ group, action, onApply, onClose }: FormProps) {
       </form>
     </Dialog>
   );
+}
+
+/** Returns the duration that a number of milliseconds is, as a sentence; nothing for any other setting. */
+function inUnits(name: string, text: string): string {
+  return name.endsWith("_ms") && /^\d{4,15}$/.test(text) ? ` This is ${duration(Number(text))}.` : "";
 }
 
 const ALLOWED = { integer: /^\d{0,15}$/, number: /^\d{0,15}(\.\d+)?$/, text: /^/ } as const;
