@@ -1096,11 +1096,11 @@ export type Limits = {
      */
     matching_steps_max: number;
     /**
-     * Keys that one `SCAN` examines at once, even if its `COUNT` is greater.
+     * Keys that one `SCAN` examines at once.
      */
     scan_count_max: number;
     /**
-     * Keys that a `SCAN` as the only command of a request examines, with others served in between.
+     * Keys that `SCAN` as the only command of an HTTP request examines.
      */
     scan_request_keys_max: number;
     /**

@@ -198,9 +198,9 @@ class Limits:
     matching_steps_max: int
     """ Steps of matching keys with glob patterns in one request; each key takes 64 steps or more. """
     scan_count_max: int
-    """ Keys that one `SCAN` examines at once, even if its `COUNT` is greater. """
+    """ Keys that one `SCAN` examines at once. """
     scan_request_keys_max: int
-    """ Keys that a `SCAN` as the only command of a request examines, with others served in between. """
+    """ Keys that `SCAN` as the only command of an HTTP request examines. """
     xautoclaim_scan_max: int
     """ Pending entries that one scan for idle entries examines. """
     pending_looks_max: int
