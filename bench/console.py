@@ -6,7 +6,7 @@ server. Another client appends one entry after another meanwhile; its latencies 
 no page is open. The last row is the time from an append to the entry on the screen. The browser runs on the
 same machine, with the lowest priority (``chrt --idle``): what the other client notices is the work of the
 server, not that of a browser, which a reader has on a machine of their own. Run it with
-``python -m bench.console``.
+``python -m bench.console``, or for one view with ``--view groups``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -57,7 +57,7 @@ VIEWS: Final[dict[str, tuple[str, dict[str, str], str]]] = {
     "manage": ("manage", {"key": LARGE}, "entries in the stream"),
     "server": ("server", {}, "Commits"),
 }
-"""The views that were measured: the view, its parameters, and the text that shows that it is complete."""
+"""The views that are measured: the view, its parameters, and the text that shows that it is complete."""
 
 
 class Size(NamedTuple):
@@ -159,7 +159,13 @@ def tail_ms(console: Console, server: Started) -> float:
     return statistics.median(times)
 
 
-def measure(size: Size, repeats: int, quiet_s: float = QUIET_S, open_s: float = OPEN_S) -> bool:
+def measure(
+    size: Size,
+    repeats: int,
+    quiet_s: float = QUIET_S,
+    open_s: float = OPEN_S,
+    views: Iterable[str] = tuple(VIEWS),
+) -> bool:
     """Print the rows, and return whether all goals are met. The processor time of a view includes the other
     client's appends meanwhile. Before each view no page is open for `quiet_s`; the ratios compare with the
     latencies of all these times."""
@@ -171,7 +177,7 @@ def measure(size: Size, repeats: int, quiet_s: float = QUIET_S, open_s: float = 
             console = Console(page, server.url)
             quiet_ns: list[int] = []
             shown: dict[str, tuple[float, float, list[int]]] = {}
-            for name in VIEWS:
+            for name in views:
                 page.load("about:blank")
                 taken()
                 time.sleep(quiet_s)
@@ -201,8 +207,12 @@ def main() -> int:
     parser.add_argument("--streams", type=int, default=100_000)
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument(
+        "--view", action="append", choices=VIEWS, help="once for each view; all of them without it"
+    )
     options = parser.parse_args()
-    return 0 if measure(Size(options.streams, options.entries), options.repeats) else 1
+    size = Size(options.streams, options.entries)
+    return 0 if measure(size, options.repeats, views=options.view or VIEWS) else 1
 
 
 if __name__ == "__main__":

@@ -3,15 +3,20 @@
 Each consumer waits for an entry, and acknowledges it; all consumers run in one process, on a store without
 HTTP and without a disk. The bench counts CPU time, so other load matters little.
 The peer is the same group without `order_by`. One more row shows how the cost of an entry grows with ten
-times as many entries of one key: most of them are held. Run it with ``python -m bench.order_by_key``.
+times as many entries of one key: most of them are held, as many as a group may hold. It takes about three
+minutes. Run it with ``python -m bench.order_by_key``.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
+
+from rich.console import Console
+from rich.progress import Progress
 
 from bench.rows import Effort, Row, command, in_turns, spaced
 from tailrace.app.store.service import EngineStore
@@ -21,14 +26,19 @@ from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import id_ms
 
 CONSUMERS: Final = 20
-ENTRIES: Final = 200_000
-FEW: Final = 50_000
-SIZES: Final = ((1, ENTRIES), (1_000, ENTRIES), (1_000_000, 1_000_000))
-"""How many different keys there are, and how many entries."""
+ROUNDS: Final = 3
+SIZES: Final = ((1, 40_000, ROUNDS), (1_000, 80_000, ROUNDS), (1_000_000, 1_000_000, 1))
+"""How many different keys there are, how many entries, and how many rounds. The cost of an entry of the last
+size is a mean over so many that one round is enough."""
+
+FEW: Final = 15_000
+GROWTH: Final = 10
+"""Ten times `FEW` is more than a group may hold (`HELD_ENTRIES_MAX`)."""
 
 CHUNK: Final = 10_000
-ROUNDS: Final = 3
-GROWTH: Final = 10
+REPORTED: Final = 1_000
+"""After so many entries the progress is shown again."""
+
 GOAL_GROWTH: Final = 1.3
 KEY: Final = b"orders"
 GROUP: Final = b"workers"
@@ -39,8 +49,11 @@ _READ: Final = (c.ReadFrom(KEY, c.Special.NEW),)
 class Work:
     """A stream of `count` entries that repeat `keys` different keys, and a group that consumes them."""
 
-    def __init__(self, keys: int, count: int, *, is_ordered: bool) -> None:
+    def __init__(
+        self, keys: int, count: int, *, is_ordered: bool, report: Callable[[int], None] = lambda _: None
+    ) -> None:
         self._keys = keys
+        self._report = report
         self._count = count
         self._is_ordered = is_ordered
         self._store = EngineStore(Engine())
@@ -50,9 +63,10 @@ class Work:
         """Consume all entries, and return the CPU time of one, in microseconds."""
         await self._fill()
         consumers = [asyncio.create_task(self._consume(b"%d" % number)) for number in range(CONSUMERS)]
-        begin = time.process_time()
+        # The progress is drawn in a thread of its own.
+        begin = time.thread_time()
         await asyncio.wait(consumers, return_when=asyncio.FIRST_COMPLETED)
-        used = time.process_time() - begin
+        used = time.thread_time() - begin
         for consumer in consumers:
             consumer.cancel()
         await asyncio.gather(*consumers, return_exceptions=True)
@@ -76,6 +90,8 @@ class Work:
             assert isinstance(reply, ReadReply)
             ids = list(reply.streams[0].entries.ids)
             self._delivered += map(id_ms, ids)
+            if not len(self._delivered) % REPORTED:
+                self._report(REPORTED)
             # The others have their turn while this consumer works on its entries.
             await asyncio.sleep(0)
             await self._store.execute(c.Acknowledge(KEY, GROUP, tuple(ids)))
@@ -89,23 +105,31 @@ class Work:
             last[number % self._keys] = number
 
 
-def _cost(keys: int, count: int, *, is_ordered: bool) -> Callable[[], float]:
-    return lambda: asyncio.run(Work(keys, count, is_ordered=is_ordered).run())
-
-
 def measure(effort: Effort) -> Iterator[Row]:
     """Measure the cost of an entry with each number of keys, then its growth."""
-    for keys, full in effort.some(SIZES):
-        count = effort.count(full)
-        sides = _cost(keys, count, is_ordered=True), _cost(keys, count, is_ordered=False)
-        ours, plain = in_turns(effort.rounds(ROUNDS), *sides)
+    sizes = [(keys, effort.count(full), effort.rounds(rounds)) for keys, full, rounds in effort.some(SIZES)]
+    few, rounds = effort.count(FEW), effort.rounds(ROUNDS)
+    total = sum(2 * count * rounds for _, count, rounds in sizes) + (GROWTH + 1) * few * rounds
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("entries", total=total)
+        yield from _rows(sizes, few, rounds, lambda count: progress.advance(task, count))
+
+
+def _rows(
+    sizes: Sequence[tuple[int, int, int]], few: int, few_rounds: int, report: Callable[[int], None]
+) -> Iterator[Row]:
+    def cost(keys: int, count: int, *, is_ordered: bool) -> Callable[[], float]:
+        return lambda: asyncio.run(Work(keys, count, is_ordered=is_ordered, report=report).run())
+
+    for keys, count, rounds in sizes:
+        sides = cost(keys, count, is_ordered=True), cost(keys, count, is_ordered=False)
+        ours, plain = in_turns(rounds, *sides)
         name = "1 key" if keys == 1 else f"{spaced(keys)} keys"
         what = f"group ordered by {name}, {CONSUMERS} consumers, CPU time of an entry, beside no order"
         shown = f"{ours:.1f} us", f"{plain:.1f} us"
         yield Row(21, what, "none", *shown, ours / plain, "", None)
-    few = effort.count(FEW)
-    sides = _cost(1, few * GROWTH, is_ordered=True), _cost(1, few, is_ordered=True)
-    many_us, few_us = in_turns(effort.rounds(ROUNDS), *sides)
+    sides = cost(1, few * GROWTH, is_ordered=True), cost(1, few, is_ordered=True)
+    many_us, few_us = in_turns(few_rounds, *sides)
     growth = many_us / few_us
     what = f"the same, 1 key, {GROWTH} times the entries"
     shown = f"{many_us:.1f} us", f"{few_us:.1f} us"

@@ -204,15 +204,7 @@ def _table(table: dict[Any, Any] | SortedDict[Any, Any]) -> Iterator[int]:
         yield count
 
 
-def _set(members: set[Any]) -> Iterator[int]:
-    while members:
-        count = min(len(members), _STEP)
-        for _ in range(count):
-            members.pop()
-        yield count
-
-
 def _buckets(order: ScanOrder) -> Iterator[int]:
     while order.buckets:
         _, bucket = order.buckets.popitem()
-        yield from _set(bucket)
+        yield from _table(bucket)

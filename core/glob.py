@@ -14,7 +14,7 @@ every pattern. This module never decides which keys are compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -26,31 +26,41 @@ _ASCII_MAX: Final = 127
 
 
 class _Segment:
-    """A part of a pattern without stars. `length`: the number of bytes that it matches. `width`: the maximum
-    number of bytes that a search compares at each position; 1 for a literal, which is found in linear
-    time."""
+    """A part of a pattern without stars. `length`: the number of bytes that it matches. `literal`: the only
+    text that it matches, None if there are several. `width`: the maximum number of bytes that a search
+    compares at each position; 1 for a literal, which is found in linear time."""
 
-    __slots__ = ("length", "match", "search", "width")
+    __slots__ = ("length", "literal", "match", "search", "width")
 
-    def __init__(self, atoms: list[bytes], *, literal: bool) -> None:
+    def __init__(self, atoms: list[bytes], literal: bytes | None) -> None:
         compiled = re.compile(b"".join(atoms), re.DOTALL)
         self.match = compiled.match
         self.search = compiled.search
         self.length = len(atoms)
-        self.width = 1 if literal else len(atoms)
+        self.literal = literal
+        self.width = len(atoms) if literal is None else 1
 
 
 class Glob:
     """One compiled pattern. `literal_prefix`: the bytes with which every matching text begins. `is_prefix`:
     the pattern matches every text that begins with `literal_prefix`."""
 
-    __slots__ = ("_has_star", "_head", "_middle", "_steps_per_byte", "_tail", "is_prefix", "literal_prefix")
+    __slots__ = (
+        "_has_star",
+        "_head",
+        "_middle",
+        "_steps_per_byte",
+        "_tail",
+        "_within",
+        "is_prefix",
+        "literal_prefix",
+    )
 
     def __init__(self, pattern: bytes) -> None:
         segments, literals = _segments_of(pattern)
         self._has_star = len(segments) > 1
         self._head = segments[0]
-        self._tail = segments[-1] if self._has_star else _Segment([], literal=True)
+        self._tail = segments[-1] if self._has_star else _Segment([], b"")
         self._middle = [each for each in segments[1:-1] if each.length]
         self._steps_per_byte = max((each.width for each in self._middle), default=0)
         self.literal_prefix = literals
@@ -60,6 +70,10 @@ class Glob:
             and not self._middle
             and not self._tail.length
         )
+        # The pattern matches every text that has this within; None for all other patterns.
+        self._within: bytes | None = None
+        if not (self._head.length or self._tail.length) and len(self._middle) == 1:
+            self._within = self._middle[0].literal
 
     def matches(self, text: bytes) -> bool:
         """Return whether the pattern matches all of `text`. O(len(text) x longest segment)."""
@@ -86,9 +100,14 @@ class Glob:
     def matching(self, texts: list[bytes]) -> Iterable[bytes]:
         """Return those of `texts`, which all begin with `literal_prefix`, that the pattern matches, in their
         order."""
-        return texts if self.is_prefix else filter(self.matches, texts)
+        if self.is_prefix:
+            return texts
+        if (within := self._within) is not None:
+            # Most searches have such a pattern and few matches: one pass in C finds that there are none.
+            return [text for text in texts if within in text] if within in b"\0".join(texts) else ()
+        return filter(self.matches, texts)
 
-    def steps_of_all(self, texts: list[bytes]) -> int:
+    def steps_of_all(self, texts: Collection[bytes]) -> int:
         """Return the sum of `steps` of `texts`. O(texts) in C."""
         in_bytes = sum(map(len, texts)) * self._steps_per_byte if self._steps_per_byte else 0
         return STEPS_PER_KEY * len(texts) + in_bytes
@@ -108,22 +127,22 @@ def _segments_of(pattern: bytes) -> tuple[list[_Segment], bytes]:
     """Return the segments between the stars (n stars give n + 1 segments), and the literal prefix."""
     segments: list[_Segment] = []
     atoms: list[bytes] = []
-    literal = True
+    literal: bytes | None = b""
     prefix = b""
     in_prefix = True
     rest = pattern
     while rest:
         atom, value, rest = _next_atom(rest)
         if atom is _STAR:
-            segments.append(_Segment(atoms, literal=literal))
-            atoms, literal = [], True
+            segments.append(_Segment(atoms, literal))
+            atoms, literal = [], b""
         else:
             atoms.append(atom)
-            literal = literal and value is not None
+            literal = None if literal is None or value is None else literal + value
         in_prefix = in_prefix and value is not None
         if in_prefix and value is not None:
             prefix += value
-    segments.append(_Segment(atoms, literal=literal))
+    segments.append(_Segment(atoms, literal))
     return segments, prefix
 
 

@@ -23,7 +23,7 @@ from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Bunch, Single, Unit
-from tailrace.core.scan_order import scan_position
+from tailrace.core.scan_order import in_order, scan_position
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, U64_MAX
 
@@ -33,7 +33,9 @@ def check(keyspace: Keyspace) -> None:
     serials = {stream.serial: key for key, stream in keyspace.streams.items()}
     assert serials == dict(keyspace.keys_by_serial), "the index by serial differs from the streams"
     scanned = sorted((scan_position(key), key) for key in keyspace.streams)
-    assert list(keyspace.scan_order.places_from(0)) == scanned, "the order of SCAN differs from the streams"
+    runs = keyspace.scan_order.runs_from(0)
+    places = [(run[key], key) for run in runs for key in in_order(run, run)]
+    assert places == scanned, "the order of SCAN differs from the streams"
     for key, stream in keyspace.streams.items():
         try:
             check_stream(stream)

@@ -15,8 +15,7 @@ NAME_BYTES_MAX: Final = 512
 idempotency key is stored as its digest."""
 
 FIELDS_PER_ENTRY_MAX: Final = 65_536
-"""Field-value pairs in one entry. An entry is parsed without a pause, and parsing blocks the single
-writer."""
+"""Field-value pairs in one entry. An entry is parsed without a pause, which blocks the single writer."""
 
 URL_BYTES_MAX: Final = 64 * KIB - 1
 """A request's target. It has room for a tail of a thousand streams with names of usual length, and the
@@ -127,7 +126,8 @@ it (`core.glob`). This bounds KEYS to about 0.1 s of the writer's time, or 150 0
 beginning of the pattern; SCAN ends its step early instead."""
 
 SCAN_COUNT_MAX: Final = 1_000
-"""Keys that one SCAN examines at most, even if its COUNT is higher; COUNT is a hint in Redis as well."""
+SCAN_REQUEST_KEYS_MAX: Final = 10_000
+"""Keys that one SCAN examines at once, and in steps with pauses as the only command of an HTTP request."""
 
 REPLY_BYTES_MAX: Final = 48 * MIB
 """The replies of one request together: the JSON text of entries and names, and 128 bytes for each entry or

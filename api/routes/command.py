@@ -14,6 +14,7 @@ from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected
 from tailrace.api.http.problem_handlers import refusal_response
+from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import (
     CommandRefused,
     HttpCode,
@@ -25,6 +26,7 @@ from tailrace.api.problems.table import (
 )
 from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
 from tailrace.api.wire.bodies import json_body
+from tailrace.api.wire.key_scans import scanned_keys
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.outcomes import Outcomes
 from tailrace.api.wire.parameters import Store
@@ -35,10 +37,12 @@ from tailrace.api.wire.redis_words import (
     waiting_at_most,
 )
 from tailrace.api.wire.turns import PART_BYTES, Slices, off_the_loop
+from tailrace.core.commands import Command, ScanKeys
 from tailrace.core.errors import ErrorCode, StreamError, kept
 from tailrace.core.grammar import Request as RedisRequest
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
 from tailrace.core.parser import parse_request
+from tailrace.core.replies import Reply
 
 router = APIRouter(tags=["command"], route_class=DeferredRoute)
 
@@ -85,8 +89,9 @@ DISCARDED = "EXECABORT Transaction discarded because of previous errors."
 async def command(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
     """Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact error
-    line of Redis.
+    `BLOCK` waits up to the server's limit. `SCAN` examines up to `scan_request_keys_max` keys (see
+    `GET /v1/limits`); other requests are served meanwhile. An error is a problem whose member `error` is the
+    exact error line of Redis.
     """
     raw = await json_body(request)
     try:
@@ -94,14 +99,20 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
         if parsed.command is None:
             reply = store.admit(parsed).to_resp(None)
         else:
-            bounded = waiting_at_most(parsed.command, WAIT_MS_MAX)
-            admitted = store.under(parsed.access, parsed.name)
-            reply = parsed.to_resp(await execute_while_connected(request, admitted, bounded))
+            reply = parsed.to_resp(
+                await _reply(request, store.under(parsed.access, parsed.name), parsed.command)
+            )
     except StreamError as error:
         content = problem_of(CommandRefused(error), request_id_of(request.scope))
         return problem_response(content, headers_of(error))
     parts = await Slices().gather(result_parts(reply, all_base64=_asks_base64(upstash_encoding)))
     return _json_response(b'{"result":', parts, b"}")
+
+
+async def _reply(request: Request, store: StreamStore, command: Command) -> Reply:
+    if isinstance(command, ScanKeys):
+        return await scanned_keys(store, command)
+    return await execute_while_connected(request, store, waiting_at_most(command, WAIT_MS_MAX))
 
 
 def _json_response(before: bytes, parts: Iterable[bytes], after: bytes) -> Response:

@@ -147,8 +147,9 @@ class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, ServerLimits):
         limits.MATCHING_STEPS_MAX,
         "Steps of matching keys with glob patterns in one request; each key takes 64 steps or more.",
     )
-    scan_count_max: int = _bound(
-        limits.SCAN_COUNT_MAX, "Keys that one `SCAN` examines, even if its `COUNT` is greater."
+    scan_count_max: int = _bound(limits.SCAN_COUNT_MAX, "Keys that one `SCAN` examines at once.")
+    scan_request_keys_max: int = _bound(
+        limits.SCAN_REQUEST_KEYS_MAX, "Keys that `SCAN` as the only command of an HTTP request examines."
     )
     xautoclaim_scan_max: int = _bound(
         limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle entries examines."

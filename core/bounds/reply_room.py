@@ -38,16 +38,16 @@ class ReplyRoom:
     """The bytes that the replies of one request may still take.
 
     `left_bytes`: the limit of further replies. `asked_bytes`: the size of all replies so far, including those
-    that were refused.
+    that were refused. `steps_left`: the limit of further work on patterns; negative after too much of it.
     """
 
-    __slots__ = ("_size_bytes", "_steps_left", "asked_bytes", "left_bytes")
+    __slots__ = ("_size_bytes", "asked_bytes", "left_bytes", "steps_left")
 
     def __init__(self, size_bytes: int = REPLY_BYTES_MAX) -> None:
         self._size_bytes = size_bytes
         self.left_bytes = size_bytes
         self.asked_bytes = 0
-        self._steps_left = MATCHING_STEPS_MAX
+        self.steps_left = MATCHING_STEPS_MAX
 
     @property
     def items_left(self) -> int:
@@ -120,8 +120,8 @@ class ReplyRoom:
 
     def take_steps(self, steps: int) -> bool:
         """Count `steps` of work on patterns. Return False if they exceed the limit of the request."""
-        self._steps_left -= steps
-        return self._steps_left >= 0
+        self.steps_left -= steps
+        return self.steps_left >= 0
 
 
 def entries_bytes(fragments: Sequence[bytes | None]) -> int:

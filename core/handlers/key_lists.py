@@ -6,16 +6,17 @@ or cursor. If its patterns begin with literal bytes, only keys with that beginni
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import accumulate, chain, islice
 
 from tailrace.core.commands import KeyspaceSize, Listing, ListStreams, MatchKeys, ScanKeys
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
-from tailrace.core.glob import STEPS_PER_KEY, compile_glob
+from tailrace.core.glob import Glob, compile_glob
 from tailrace.core.limits import SCAN_COUNT_MAX
 from tailrace.core.replies import KeyScan, StreamList, StreamSummary
-from tailrace.core.scan_order import scan_position
+from tailrace.core.scan_order import Positions, cut, first_of, in_order, joined, scan_position
 from tailrace.core.stream import Stream
 
 _KEYS_AT_ONCE = 1_000
@@ -71,36 +72,45 @@ def scan_keys(execution: Execution, command: ScanKeys) -> KeyScan:
     """A step of SCAN: `count` keys are examined of those that may be seen, `SCAN_COUNT_MAX` at most.
 
     The order is that of `scan_position`, a hash of the key alone: no other key changes it, so a key that
-    stays is returned exactly once. The cursor is the position of the first key that was not examined.
+    stays is returned exactly once. The cursor is the position of the first key that was not examined. A step
+    ends earlier where matching would take more than `MATCHING_STEPS_MAX`.
     """
-    glob = None if command.pattern is None else compile_glob(command.pattern)
-    room = execution.room()
-    found: list[bytes] = []
-    last_position = 0
+    glob = compile_glob(b"*" if command.pattern is None else command.pattern)
     most = min(max(command.count, 1), SCAN_COUNT_MAX)
-    for examined, (position, key) in enumerate(_scanned(execution, command)):
-        if examined >= most and position != last_position:
-            room.charge_names(found)
-            return KeyScan(position, found)
-        last_position = position
-        if not room.take_steps(STEPS_PER_KEY if glob is None else glob.steps(key)):
-            most = 0
-        if glob is None or glob.matches(key):
-            found.append(key)
+    runs, cursor = first_of(_runs(execution, command), most)
+    keys = [*chain.from_iterable(runs)]
+    room = execution.room()
+    left = room.steps_left
+    if not room.take_steps(glob.steps_of_all(keys)):
+        runs, cursor = _affordable(glob, joined(runs), left, cursor)
+        keys = [*chain.from_iterable(runs)]
+    if prefix := glob.literal_prefix:
+        keys = [key for key in keys if key.startswith(prefix)]
+    found = list(glob.matching(keys))
+    if len(found) > 1:
+        found = in_order(joined(runs), found)
     room.charge_names(found)
-    return KeyScan(0, found)
+    return KeyScan(cursor, found)
 
 
-def _scanned(execution: Execution, command: ScanKeys) -> Iterable[tuple[int, bytes]]:
-    """The keys that may be seen, from the cursor on, with their positions."""
+def _affordable(glob: Glob, positions: Positions, steps: int, cursor: int) -> tuple[list[Positions], int]:
+    """The keys that matching in `steps` allows, one at least, and the position of the next one."""
+    needed = list(accumulate(map(glob.steps, in_order(positions, positions))))
+    some, following = cut(positions, bisect_right(needed, steps) + 1)
+    return [some], cursor if following is None else following
+
+
+def _runs(execution: Execution, command: ScanKeys) -> Iterable[Positions]:
+    """The keys that may be seen, from the cursor on, in the runs of a `ScanOrder`."""
     start = command.cursor
+    runs = execution.keyspace.scan_order.runs_from(start)
     if command.visible is None:
-        return execution.keyspace.scan_order.places_from(start)
+        return runs
     few = list(islice(_visible(execution, command), _SORTED_KEYS_MAX + 1))
     if len(few) <= _SORTED_KEYS_MAX:
-        return sorted(place for place in ((scan_position(key), key) for key in few) if place[0] >= start)
+        return [{key: position for key in few if (position := scan_position(key)) >= start}]
     is_visible = _matcher(command.visible)
-    return (place for place in execution.keyspace.scan_order.places_from(start) if is_visible(place[1]))
+    return ({key: run[key] for key in run if is_visible(key)} for run in runs)
 
 
 # --- what may be seen --------------------------------------------------------------------------------

@@ -15,6 +15,13 @@ def test_every_view_and_the_tail_are_measured(capsys: pytest.CaptureFixture[str]
     assert all("ms of CPU" in line for line in lines[1:-1])
 
 
+def test_some_views_are_measured_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    size = Size(streams=100, entries=10)
+    measure(size, repeats=1, quiet_s=0.2, open_s=0, views=("streams",))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:22].strip() for line in lines[1:]] == ["streams", "append to tail"]
+
+
 @pytest.mark.parametrize(
     ("shown_ms", "others_ms", "is_met"), [(1_000, 15, True), (1_001, 10, False), (500, 16, False)]
 )

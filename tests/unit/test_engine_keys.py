@@ -6,6 +6,7 @@ import pytest
 
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode
+from tailrace.core.glob import compile_glob
 from tailrace.core.outcome import Signal, WakeUp
 from tests.support.engine_calls import FRAGMENT, Calls
 from tests.unit.test_many_ids import calls_of
@@ -100,6 +101,19 @@ def test_a_scan_step_ends_early_where_count_or_the_work_would_exceed_a_bound(
     monkeypatch.setattr("tailrace.core.bounds.reply_room.MATCHING_STEPS_MAX", 1)
     cursors, keys = scanned(calls, 1_000_000, pattern=b"*[a-z]*")
     assert (len(cursors), len(keys)) == (3, 4)
+
+
+@pytest.mark.parametrize("pattern", [b"*1*", b"key:1*", b"*:[0-4]?", b"*1", b"*none*", None])
+@pytest.mark.parametrize("count", [1, 3, 1_000])
+def test_a_scan_finds_the_keys_that_a_pattern_matches_in_the_order_of_the_scan(
+    pattern: bytes | None, count: int
+) -> None:
+    calls = Calls()
+    for number in range(100):
+        calls.add(b"key:%d" % number, "1-1")
+    glob = compile_glob(pattern or b"*")
+    expected = [key for key in scanned(calls)[1] if glob.matches(key)]
+    assert scanned(calls, count, pattern=pattern)[1] == expected
 
 
 def test_the_first_step_of_a_scan_looks_at_few_of_many_keys() -> None:

@@ -28,6 +28,10 @@ from tailrace.core.glob import compile_glob
         (b"*ab*ab", [b"abab", b"xabyab", b"ababab"], [b"ab", b"aab", b"abb"]),
         (b"a*b?c*d", [b"abxcd", b"aabbbcd"], [b"abcd", b"abxc"]),
         (b"[\xff-a]", [b"\xff", b"\x00", b"a"], [b"b", b"\xfe"]),
+        (b"*ab*", [b"ab", b"xab", b"abx", b"xabx"], [b"", b"a", b"b", b"axb"]),
+        (b"**a\\*b**", [b"a*b", b"xa*bx"], [b"ab", b"axb"]),
+        (b"*a\x00b*", [b"a\x00b"], [b"a", b"b", b"ab"]),
+        (b"*a?*", [b"ab", b"xab"], [b"a", b"ba"]),
     ],
 )
 def test_a_pattern_matches_what_redis_would_match(
@@ -36,6 +40,8 @@ def test_a_pattern_matches_what_redis_would_match(
     glob = compile_glob(pattern)
     assert all(glob.matches(key) for key in matches)
     assert not any(glob.matches(key) for key in differs)
+    possible = [key for key in (*differs, *matches, *differs) if key.startswith(glob.literal_prefix)]
+    assert list(glob.matching(possible)) == matches
 
 
 @pytest.mark.parametrize("pattern", [b"*a*a*a*a*a*a*b", b"*a" * 200 + b"*b", b"*?a" * 100 + b"*b"])

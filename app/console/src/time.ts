@@ -79,6 +79,27 @@ export function duration(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
+  ["ms", 1],
+] as const;
+
+/** Returns a duration as a whole number of its largest unit, such as `90 min`, for `readDuration`. */
+export function exactDuration(ms: number): string {
+  const [unit, unitMs] = UNITS.find(([, unitMs]) => ms % unitMs === 0)!;
+  return `${ms / unitMs} ${unit}`;
+}
+
+/** Returns the milliseconds of a text such as `90 min`; a number alone has days, and any other text is NaN. */
+export function readDuration(text: string): number {
+  const [, number, name] = /^([\d.]+)\s*([a-z]*)$/.exec(text) ?? [];
+  const [, unitMs] = UNITS.find(([unit]) => unit === (name || "d")) ?? [];
+  return Number(number) * (unitMs ?? NaN);
+}
+
 /** Returns the time from then to now, such as `3 min ago`. */
 export function ago(ms: number, now = Date.now()): string {
   const passed = now - ms;

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.console import Console
 
-STREAMS: Final = 6_000
-"""More than one step of the search."""
+STREAMS: Final = 12_000
+"""More than one request of the search examines."""
 SEARCHED: Final = "999"
 """A text within some of the keys."""
 
@@ -23,7 +23,8 @@ def pipeline(console: Console, commands: Sequence[Sequence[str]]) -> None:
 def many_streams(console: Console) -> Iterator[set[str]]:
     """The keys that have the text, among thousands."""
     keys = [f"zz:{number:05}" for number in range(STREAMS)]
-    pipeline(console, [["XADD", key, "1-0", "n", "1"] for key in keys])
+    for at in range(0, STREAMS, 6_000):
+        pipeline(console, [["XADD", key, "1-0", "n", "1"] for key in keys[at : at + 6_000]])
     yield {key for key in keys if SEARCHED in key}
     pipeline(console, [["DEL", *keys[at : at + 500]] for at in range(0, STREAMS, 500)])
 

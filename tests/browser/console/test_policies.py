@@ -63,6 +63,40 @@ def test_a_setting_that_is_no_number_is_refused_before_it_is_sent(console: Conso
     assert console.page.evaluate(off) == "true"
 
 
+def test_a_number_of_milliseconds_is_shown_as_a_duration(console: Console, key: str) -> None:
+    console.open("groups", key=key)
+    console.press("Change settings")
+    console.fill("consumer_expiry_ms", "3600000", "dialog")
+    console.until_text("This is 60 min.", "dialog")
+    console.fill("consumer_expiry_ms", "90000000", "dialog")
+    console.until_text("This is 25 h.", "dialog")
+
+
+def test_refused_settings_stay_in_the_form_with_the_reason(console: Console, key: str) -> None:
+    console.open("groups", key=key)
+    console.press("Change settings")
+    console.fill("filter", "fields.rider ==", "dialog")
+    console.press("Apply", "dialog")
+    console.page.until("document.querySelector('dialog .problem')")
+    values = "[...document.querySelectorAll('dialog input')].map((each) => each.value)"
+    assert "fields.rider ==" in console.page.evaluate(values)
+    console.fill("filter", 'fields.rider == "Norem"', "dialog")
+    console.press("Apply", "dialog")
+    console.until_text("apply from the next delivery on")
+    console.until_text('Filterfields.rider == "Norem"', ".settings")
+
+
+def test_a_reason_of_a_refusal_goes_with_the_form(console: Console, key: str) -> None:
+    console.open("groups", key=key)
+    console.press("Change settings")
+    console.fill("filter", "fields.rider ==", "dialog")
+    console.press("Apply", "dialog")
+    console.page.until("document.querySelector('dialog .problem')")
+    console.press("Cancel", "dialog")
+    console.page.until("!document.querySelector('dialog')")
+    assert not console.page.evaluate("document.querySelector('.problem') !== null")
+
+
 def test_the_form_has_each_setting_of_the_document(console: Console, key: str) -> None:
     document = console.http.get("/openapi.json").json()
     known = set(document["components"]["schemas"]["GroupSettingsBody"]["properties"]) - {"encoding"}
@@ -94,6 +128,11 @@ def test_the_server_moves_entries_to_the_dead_letters_of_the_group_and_back(
         ["rider", "Prickett"],
     ]
     assert letters[0][1][-2:] == ["_reason", "fatal"]
+    console.open("entry", key=f"{key}:dead", id=letters[0][0])
+    console.until_text("A dead letter of")
+    source = console.command("XRANGE", key, "-", "+", "COUNT", "1")[0][0]
+    console.press(f"{key}, {source}")
+    console.until_text(source, "h2")
     console.open("pending", key=key, group=GROUP)
     console.until_text(f"3 entries in {key}:dead")
     console.press("Redrive")
@@ -111,6 +150,17 @@ def test_a_redrive_names_what_stays_because_it_is_of_another_group(console: Cons
     console.until_text("0 dead letters appended to this stream again")
     console.until_text("1 stay: they are not of this group.")
     assert console.command("XLEN", f"{key}:dead") == 1
+
+
+def test_a_lag_above_its_maximum_is_named(console: Console, key: str) -> None:
+    console.append(key, [{"rider": "Aguilar"}])
+    path = f"/v1/streams/{key}/groups/{GROUP}:configure"
+    assert console.http.post(path, json={"max_lag_ms": 3_600_000}).status_code == 200
+    console.open("groups", key=key)
+    console.until_text("Max lag60 min", ".settings")
+    assert "above the max lag" not in console.text(".settings")
+    assert console.http.post(path, json={"max_lag_ms": 1}).status_code == 200
+    console.until_text("old, above the max lag", ".settings")
 
 
 def test_the_age_of_the_oldest_unread_entry_is_no_setting(console: Console, key: str) -> None:

@@ -129,7 +129,7 @@ def test_the_retention_of_a_stream_is_set_shown_and_removed(console: Console) ->
     console.open("manage", key=key)
     console.until_text("The stream keeps all its entries.")
     console.press("Change rules")
-    console.fill("Days to keep", "0.5", "dialog")
+    console.fill("Age to keep", "0.5", "dialog")
     console.fill("Entries to keep", "4", "dialog")
     console.press("Apply", "dialog")
     console.until_text("The new rules apply within a second.")
@@ -139,6 +139,35 @@ def test_the_retention_of_a_stream_is_set_shown_and_removed(console: Console) ->
     console.press("Keep all entries")
     console.until_text("The stream keeps all its entries.")
     assert console.page.complaints == []
+
+
+def test_an_age_to_keep_has_the_unit_in_which_it_is_a_whole_number(console: Console) -> None:
+    key = "work:age"
+    rules = {"retention": {"max_age_ms": 5_400_000}}
+    assert console.http.put(f"/v1/streams/{key}", json=rules).status_code == 201
+    console.open("manage", key=key)
+    console.press("Change rules")
+    console.page.until("document.querySelector('dialog input')?.value === '90 min'")
+    console.fill("Age to keep", "2 weeks", "dialog")
+    console.until_text("Enter numbers above 0", "dialog")
+    console.fill("Age to keep", "36 h", "dialog")
+    console.press("Apply", "dialog")
+    console.until_text("The new rules apply within a second.")
+    assert console.http.get(f"/v1/streams/{key}").json()["retention"]["max_age_ms"] == 36 * 3_600_000
+
+
+def test_refused_rules_of_retention_stay_in_the_form(console: Console) -> None:
+    key = "work:refused"
+    console.append(key, [{"n": "1"}])
+    console.open("manage", key=key)
+    console.press("Change rules")
+    console.fill("Entries to keep", "1" + "0" * 30, "dialog")
+    console.press("Apply", "dialog")
+    console.page.until("document.querySelector('dialog .problem')")
+    console.fill("Entries to keep", "5", "dialog")
+    console.press("Apply", "dialog")
+    console.until_text("The new rules apply within a second.")
+    console.until_text("the newest 5 entries")
 
 
 def test_a_range_is_exported_as_csv_that_no_spreadsheet_runs(console: Console) -> None:

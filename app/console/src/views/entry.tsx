@@ -72,6 +72,7 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
           <dd>{entry.pairs.length}</dd>
         </div>
       </dl>
+      <Origin entry={entry} />
       <Actions streamKey={streamKey} entry={entry} />
       <section aria-label="Fields" class="panel fields">
         {entry.pairs.map(([name, value], index) => (
@@ -80,6 +81,24 @@ function Shown({ streamKey, entry }: { streamKey: Name; entry: Entry }) {
       </section>
       <Delivered streamKey={streamKey} id={entry.id} />
     </>
+  );
+}
+
+/** Where a dead letter comes from. The fields of the origin are the last ones, so that they count. */
+function Origin({ entry }: { entry: Entry }) {
+  const fields = new Map(entry.encoding === "base64" ? [] : entry.pairs);
+  const [key, id, group] = ["_source_stream", "_source_id", "_group"].map((name) => fields.get(name));
+  if (key === undefined || id === undefined) return null;
+  return (
+    <p class="quiet">
+      A dead letter of <a href={href("entry", { key, id })}>{`${shown(key)}, ${id}`}</a>
+      {group !== undefined && (
+        <>
+          , from the group <a href={href("groups", { key, group })}>{shown(group)}</a>
+        </>
+      )}
+      .
+    </p>
   );
 }
 

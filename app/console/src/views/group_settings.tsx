@@ -6,7 +6,7 @@
 import { useState } from "preact/hooks";
 import { Dialog } from "../dialogs";
 import { count, many } from "../format";
-import { useAction, useLoaded } from "../hooks";
+import { type Action, useAction, useLoaded } from "../hooks";
 import { Outcome, Pending } from "../messages";
 import { type Name, shown } from "../names";
 import { href } from "../router";
@@ -26,13 +26,17 @@ const TARGET = "dead_letter_stream";
 export function GroupSettings({ streamKey, group, onDone }: Given) {
   const [isAsking, setAsking] = useState(false);
   const action = useAction();
-  const apply = (body: Readonly<Record<string, unknown>>) => {
-    setAsking(false);
+  const apply = (body: Readonly<Record<string, unknown>>) =>
     void action.run(async () => {
       await send("POST", groupPath(streamKey, group.name, ":configure"), { body });
+      // A refused form stays open, with what the reader has typed.
+      setAsking(false);
       onDone();
       return `The settings of ${shown(group.name)} apply from the next delivery on.`;
     });
+  const close = () => {
+    setAsking(false);
+    if (action.error) action.clear();
   };
   const rows = Object.entries(group.settings).filter(([name]) => name !== TARGET);
   return (
@@ -72,7 +76,10 @@ export function GroupSettings({ streamKey, group, onDone }: Given) {
         {group.lagMs !== undefined && (
           <div>
             <dt>Oldest unread entry</dt>
-            <dd>{duration(group.lagMs)} old</dd>
+            <dd>
+              {duration(group.lagMs)} old
+              {isLate(group) && <strong>, above the max lag</strong>}
+            </dd>
           </div>
         )}
         {(group.deadLetters > 0 || group.deadLetterStream !== undefined) && (
@@ -82,10 +89,16 @@ export function GroupSettings({ streamKey, group, onDone }: Given) {
           </div>
         )}
       </dl>
-      <Outcome action={action} />
-      {isAsking && <Form group={group} onApply={apply} onClose={() => setAsking(false)} />}
+      {!isAsking && <Outcome action={action} />}
+      {isAsking && <Form group={group} action={action} onApply={apply} onClose={close} />}
     </>
   );
+}
+
+/** Returns whether the oldest unread entry is so old that the server warns. */
+function isLate({ lagMs, settings }: Group): boolean {
+  const most = settings["max_lag_ms"];
+  return lagMs !== undefined && typeof most === "number" && lagMs >= most;
 }
 
 /** Returns the name of a setting for people: `claim_min_idle_ms` is `Claim min idle`, its value a duration. */
@@ -140,11 +153,12 @@ function inputsOf(schemas: Schemas, schema: string, prefix = ""): Setting[] {
 
 interface FormProps {
   readonly group: Group;
+  readonly action: Action;
   onApply(body: Readonly<Record<string, unknown>>): void;
   onClose(): void;
 }
 
-function Form({ group, onApply, onClose }: FormProps) {
+function Form({ group, action, onApply, onClose }: FormProps) {
   const known = useLoaded(settingsOf, "settings");
   const [given, setGiven] = useState<Readonly<Record<string, string>>>(() => written(group));
   const before = written(group);
@@ -174,7 +188,7 @@ function Form({ group, onApply, onClose }: FormProps) {
           <TextField
             key={name}
             label={name}
-            hint={description}
+            hint={description + inUnits(name, given[name] ?? "")}
             class={kind === "text" ? "wide mono" : "mono"}
             inputMode={kind === "text" ? "text" : "numeric"}
             placeholder="not set"
@@ -183,6 +197,7 @@ function Form({ group, onApply, onClose }: FormProps) {
           />
         ))}
         {wrong !== undefined && <p class="why">{off}</p>}
+        <Outcome action={action} />
         <div class="bar end">
           <button type="button" onClick={onClose}>
             Cancel
@@ -194,6 +209,11 @@ function Form({ group, onApply, onClose }: FormProps) {
       </form>
     </Dialog>
   );
+}
+
+/** Returns the duration that a number of milliseconds is, as a sentence; nothing for any other setting. */
+function inUnits(name: string, text: string): string {
+  return name.endsWith("_ms") && /^\d{4,15}$/.test(text) ? ` This is ${duration(Number(text))}.` : "";
 }
 
 const ALLOWED = { integer: /^\d{0,15}$/, number: /^\d{0,15}(\.\d+)?$/, text: /^/ } as const;

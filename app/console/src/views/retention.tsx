@@ -7,17 +7,17 @@ import { useState } from "preact/hooks";
 import type { api } from "tailrace-client/index";
 import { Dialog } from "../dialogs";
 import { bytes, count, many } from "../format";
-import { useAction, useLoaded } from "../hooks";
+import { type Action, useAction, useLoaded } from "../hooks";
 import { Outcome } from "../messages";
 import { type Name, shown } from "../names";
 import { send } from "../server";
 import { streamPath } from "../streams";
-import { duration } from "../time";
+import { duration, exactDuration, readDuration } from "../time";
 import { Act, TextField, WhyOff } from "../ui";
 
 type State = api.RetentionState;
 
-const DAY_MS = 86_400_000;
+const AGE_HINT = "In days, or with a unit: 12 h, 90 min, 30 s. Counted from the time in the id.";
 const MB = 1_000_000;
 const EVERY_MS = 5_000;
 
@@ -30,15 +30,19 @@ export function Retention({ streamKey }: { streamKey: Name }) {
     "retention",
     EVERY_MS,
   );
-  const apply = (retention: Readonly<Record<string, unknown>> | null) => {
-    setAsking(false);
+  const apply = (retention: Readonly<Record<string, unknown>> | null) =>
     void action.run(async () => {
       await send("POST", streamPath(streamKey, ":configure"), { body: { retention } });
+      // A refused form stays open, with what the reader has typed.
+      setAsking(false);
       state.reload();
       return retention === null
         ? "The stream keeps all entries now."
         : "The new rules apply within a second.";
     });
+  const close = () => {
+    setAsking(false);
+    if (action.error) action.clear();
   };
   return (
     <section class="panel">
@@ -51,7 +55,12 @@ export function Retention({ streamKey }: { streamKey: Name }) {
         </p>
       )}
       <div class="bar">
-        <Act needs="admin" on={streamKey} onClick={() => setAsking(true)}>
+        <Act
+          needs="admin"
+          on={streamKey}
+          off={state.data === undefined ? "The present rules are not loaded yet." : undefined}
+          onClick={() => setAsking(true)}
+        >
           Change rules
         </Act>
         {state.data && (
@@ -61,13 +70,14 @@ export function Retention({ streamKey }: { streamKey: Name }) {
         )}
       </div>
       <WhyOff needs="admin" on={streamKey} />
-      <Outcome action={action} />
+      {!isAsking && <Outcome action={action} />}
       {isAsking && (
         <Form
           title={`Retention of ${shown(streamKey)}`}
           state={state.data ?? undefined}
+          action={action}
           onApply={apply}
-          onClose={() => setAsking(false)}
+          onClose={close}
         />
       )}
     </section>
@@ -108,26 +118,27 @@ function Rules({ state }: { state: State }) {
 interface FormProps {
   readonly title: string;
   readonly state: State | undefined;
+  readonly action: Action;
   onApply(retention: Readonly<Record<string, unknown>>): void;
   onClose(): void;
 }
 
-function Form({ title, state, onApply, onClose }: FormProps) {
-  const [days, setDays] = useState(written(state?.max_age_ms, DAY_MS));
+function Form({ title, state, action, onApply, onClose }: FormProps) {
+  const [age, setAge] = useState(state?.max_age_ms ? exactDuration(state.max_age_ms) : "");
   const [length, setLength] = useState(written(state?.max_length, 1));
   const [megabytes, setMegabytes] = useState(written(state?.max_bytes, MB));
   const [acknowledged, setAcknowledged] = useState(state?.acknowledged ?? false);
   const [protects, setProtects] = useState(state?.protect_unread ?? false);
   const numbers = {
-    max_age_ms: [days, DAY_MS],
-    max_length: [length, 1],
-    max_bytes: [megabytes, MB],
+    max_age_ms: [age, readDuration(age)],
+    max_length: [length, Number(length)],
+    max_bytes: [megabytes, Number(megabytes) * MB],
   } as const;
   const rules = Object.entries(numbers)
     .filter(([, [text]]) => text !== "")
-    .map(([name, [text, unit]]) => [name, Math.round(Number(text) * unit)] as const);
+    .map(([name, [, value]]) => [name, Math.round(value)] as const);
   const off = rules.some(([, value]) => !(value >= 1))
-    ? "Enter numbers above 0."
+    ? "Enter numbers above 0; the age may have a unit, such as 12 h."
     : rules.length === 0 && !acknowledged
       ? "Enter at least one rule that removes entries."
       : undefined;
@@ -158,12 +169,13 @@ function Form({ title, state, onApply, onClose }: FormProps) {
         }}
       >
         <p>The server removes the oldest entries by these rules. It cannot bring them back.</p>
-        {field("Days to keep", "Counted from the time in the id.", days, setDays)}
+        {field("Age to keep", AGE_HINT, age, setAge)}
         {field("Entries to keep", "The newest ones.", length, setLength)}
         {field("MB to keep", "As compact JSON, before compression.", megabytes, setMegabytes)}
         {tick("Remove what every group has acknowledged", acknowledged, setAcknowledged)}
         {tick("Keep what a group has not read", protects, setProtects)}
         {off !== undefined && <p class="why">{off}</p>}
+        <Outcome action={action} />
         <div class="bar end">
           <button type="button" onClick={onClose}>
             Cancel

@@ -1,15 +1,16 @@
 /**
  * Search for streams whose key contains a text: SCAN, a bounded number of keys in each request.
  *
- * A request examines 500 keys, which takes less than half a millisecond of the server's time, and the next one is sent
- * after its reply: other clients of the server wait for one request at most. A cursor of the server is a position
- * between 0 and 2^64, and rises.
+ * The server examines the keys of a request in steps of a fraction of a millisecond, and serves its other clients
+ * between them. The next request is sent after the reply. A cursor of the server is a position between 0 and 2^64, and
+ * rises.
  */
 import { type Name, identity, nameOf, shown } from "../names";
-import { type Reply, forEach, pipeline } from "../server";
+import { forEach, send } from "../server";
 import { type Stream, findStream } from "../streams";
 
-const KEYS_PER_STEP = 500;
+/** As many as one request may examine. */
+const KEYS_PER_REQUEST = 10_000;
 const CURSORS = 1n << 64n;
 const MATCHES_MAX = 100;
 
@@ -33,7 +34,7 @@ export class Search {
     this.#pattern = `*${text.replace(/[\\*?[\]^]/g, "\\$&")}*`;
   }
 
-  /** Runs to the end, or to the number of matches that fit the page. Calls `report` after each step. */
+  /** Runs to the end, or to the number of matches that fit the page. Calls `report` after each request. */
   async run(signal: AbortSignal, report: (found: Found) => void): Promise<void> {
     while (!(this.#isComplete || this.#isCut || signal.aborted)) {
       await this.#step(signal);
@@ -53,9 +54,9 @@ export class Search {
   }
 
   async #step(signal: AbortSignal): Promise<void> {
-    const scan = ["SCAN", String(this.#cursor), "MATCH", this.#pattern, "COUNT", String(KEYS_PER_STEP)];
-    const [reply] = await pipeline([scan], { signal });
-    const [next, found] = scanned(reply!);
+    const body = ["SCAN", String(this.#cursor), "MATCH", this.#pattern, "COUNT", String(KEYS_PER_REQUEST)];
+    const { result } = await send<{ result: [string, string[]] }>("POST", "/v1/command", { body, signal });
+    const [next, found] = result;
     const keys = found.map((key): Name => nameOf(key, {}));
     const unknown = keys.filter((key) => !this.#streams.has(identity(key))).slice(0, MATCHES_MAX + 1);
     const rows = await forEach(unknown, (key) => findStream(key, signal));
@@ -64,10 +65,4 @@ export class Search {
     this.#isComplete = this.#cursor === 0n;
     this.#isCut = this.#streams.size > MATCHES_MAX;
   }
-}
-
-/** Returns the next cursor and the keys. Throws an error of the server. */
-function scanned(reply: Reply): [string, string[]] {
-  if ("error" in reply) throw new Error(reply.error);
-  return reply.result as [string, string[]];
 }

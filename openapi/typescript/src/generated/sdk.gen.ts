@@ -682,8 +682,9 @@ export const tailStreams = <ThrowOnError extends boolean = false>(options: Optio
  *
  * Run one Redis command. The response is its RESP2 reply as JSON.
  *
- * `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact error
- * line of Redis.
+ * `BLOCK` waits up to the server's limit. `SCAN` examines up to `scan_request_keys_max` keys (see
+ * `GET /v1/limits`); other requests are served meanwhile. An error is a problem whose member `error` is the
+ * exact error line of Redis.
  */
 export const command = <ThrowOnError extends boolean = false>(options: Options<CommandData, ThrowOnError>) => (options.client ?? client).post<CommandResponses, CommandErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

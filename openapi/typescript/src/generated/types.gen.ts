@@ -1096,9 +1096,13 @@ export type Limits = {
      */
     matching_steps_max: number;
     /**
-     * Keys that one `SCAN` examines, even if its `COUNT` is greater.
+     * Keys that one `SCAN` examines at once.
      */
     scan_count_max: number;
+    /**
+     * Keys that `SCAN` as the only command of an HTTP request examines.
+     */
+    scan_request_keys_max: number;
     /**
      * Pending entries that one scan for idle entries examines.
      */

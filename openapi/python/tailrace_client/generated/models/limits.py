@@ -37,9 +37,9 @@ class Limits:
                 20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
                 10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
                 'command_arguments_max': 262144, 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max':
-                10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000, 'pending_looks_max': 200000,
-                'acked_trim_looks_max': 10000, 'dead_letters_max': 1000, 'consumer_expiry_ms_min': 5000,
-                'dead_letter_bytes_max': 8388608, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
+                10000000, 'scan_count_max': 1000, 'scan_request_keys_max': 10000, 'xautoclaim_scan_max': 20000,
+                'pending_looks_max': 200000, 'acked_trim_looks_max': 10000, 'dead_letters_max': 1000, 'consumer_expiry_ms_min':
+                5000, 'dead_letter_bytes_max': 8388608, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
                 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000,
                 'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
                 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000,
@@ -198,7 +198,9 @@ class Limits:
     matching_steps_max: int
     """ Steps of matching keys with glob patterns in one request; each key takes 64 steps or more. """
     scan_count_max: int
-    """ Keys that one `SCAN` examines, even if its `COUNT` is greater. """
+    """ Keys that one `SCAN` examines at once. """
+    scan_request_keys_max: int
+    """ Keys that `SCAN` as the only command of an HTTP request examines. """
     xautoclaim_scan_max: int
     """ Pending entries that one scan for idle entries examines. """
     pending_looks_max: int
@@ -396,6 +398,8 @@ class Limits:
 
         scan_count_max = self.scan_count_max
 
+        scan_request_keys_max = self.scan_request_keys_max
+
         xautoclaim_scan_max = self.xautoclaim_scan_max
 
         pending_looks_max = self.pending_looks_max
@@ -524,6 +528,7 @@ class Limits:
                 "pattern_bytes_max": pattern_bytes_max,
                 "matching_steps_max": matching_steps_max,
                 "scan_count_max": scan_count_max,
+                "scan_request_keys_max": scan_request_keys_max,
                 "xautoclaim_scan_max": xautoclaim_scan_max,
                 "pending_looks_max": pending_looks_max,
                 "acked_trim_looks_max": acked_trim_looks_max,
@@ -701,6 +706,8 @@ class Limits:
 
         scan_count_max = d.pop("scan_count_max")
 
+        scan_request_keys_max = d.pop("scan_request_keys_max")
+
         xautoclaim_scan_max = d.pop("xautoclaim_scan_max")
 
         pending_looks_max = d.pop("pending_looks_max")
@@ -828,6 +835,7 @@ class Limits:
             pattern_bytes_max=pattern_bytes_max,
             matching_steps_max=matching_steps_max,
             scan_count_max=scan_count_max,
+            scan_request_keys_max=scan_request_keys_max,
             xautoclaim_scan_max=xautoclaim_scan_max,
             pending_looks_max=pending_looks_max,
             acked_trim_looks_max=acked_trim_looks_max,

@@ -60,9 +60,9 @@ class ServerState:
             20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
             10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
             'command_arguments_max': 262144, 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max':
-            10000000, 'scan_count_max': 1000, 'xautoclaim_scan_max': 20000, 'pending_looks_max': 200000,
-            'acked_trim_looks_max': 10000, 'dead_letters_max': 1000, 'consumer_expiry_ms_min': 5000,
-            'dead_letter_bytes_max': 8388608, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
+            10000000, 'scan_count_max': 1000, 'scan_request_keys_max': 10000, 'xautoclaim_scan_max': 20000,
+            'pending_looks_max': 200000, 'acked_trim_looks_max': 10000, 'dead_letters_max': 1000, 'consumer_expiry_ms_min':
+            5000, 'dead_letter_bytes_max': 8388608, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
             'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000,
             'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
             'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000,

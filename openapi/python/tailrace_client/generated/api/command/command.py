@@ -175,9 +175,10 @@ def sync_detailed(
 
      Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
-    error
-    line of Redis.
+    `BLOCK` waits up to the server's limit. `SCAN` examines up to `scan_request_keys_max` keys (see
+    `GET /v1/limits`); other requests are served meanwhile. An error is a problem whose member `error`
+    is the
+    exact error line of Redis.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -222,9 +223,10 @@ def sync(
 
      Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
-    error
-    line of Redis.
+    `BLOCK` waits up to the server's limit. `SCAN` examines up to `scan_request_keys_max` keys (see
+    `GET /v1/limits`); other requests are served meanwhile. An error is a problem whose member `error`
+    is the
+    exact error line of Redis.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -264,9 +266,10 @@ async def asyncio_detailed(
 
      Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
-    error
-    line of Redis.
+    `BLOCK` waits up to the server's limit. `SCAN` examines up to `scan_request_keys_max` keys (see
+    `GET /v1/limits`); other requests are served meanwhile. An error is a problem whose member `error`
+    is the
+    exact error line of Redis.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -309,9 +312,10 @@ async def asyncio(
 
      Run one Redis command. The response is its RESP2 reply as JSON.
 
-    `BLOCK` waits up to the server's limit. An error is a problem whose member `error` is the exact
-    error
-    line of Redis.
+    `BLOCK` waits up to the server's limit. `SCAN` examines up to `scan_request_keys_max` keys (see
+    `GET /v1/limits`); other requests are served meanwhile. An error is a problem whose member `error`
+    is the
+    exact error line of Redis.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
