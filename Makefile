@@ -57,7 +57,7 @@ TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-ser
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
 
 .PHONY: test
-test: $(TEST) $(TEST_TOOLS) ## Run all tests with branch coverage of core, then test-spark-slow; PYTEST_ARGS selects tests
+test: $(TEST) $(TEST_TOOLS) ## Run all tests with branch coverage of core, then test-spark-slow (25 minutes); PYTEST_ARGS selects tests
 	@$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --cov --cov-report=term $(PYTEST_ARGS)
 	@$(if $(PYTEST_ARGS),true,$(MAKE) --no-print-directory test-spark-slow)
 

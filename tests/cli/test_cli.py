@@ -57,6 +57,15 @@ def test_a_server_that_is_not_there_is_one_sentence() -> None:
     assert answer.stderr == b"tailrace: cannot reach http://127.0.0.1:1: connection refused\n"
 
 
+def test_the_default_server_that_is_not_there_is_named_with_a_remedy() -> None:
+    answer = shell("", "ls", extra={"TAILRACE_PORT": "1"})
+    assert answer.returncode == 1
+    assert answer.stderr == (
+        b"tailrace: cannot reach http://127.0.0.1:1: connection refused; "
+        b"`tailrace serve` starts a server there, and --url names another one\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -295,6 +295,15 @@ def test_every_command_says_so_in_one_line(crashed: Path, name: str, command: tu
     assert not crashed.with_name("out").exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["no database beside a log", "no database, a log alone", "an empty database beside a log"]
+)
+def test_a_lost_database_beside_a_log_leads_to_the_salvage(crashed: Path, name: str) -> None:
+    spoil, _ = REFUSED[name]
+    spoil(crashed)
+    assert f"`tailrace check --salvage OUT {crashed}`; nothing was changed" in told(crashed, entries_of)
+
+
 # --- permissions -------------------------------------------------------------------------------------
 
 

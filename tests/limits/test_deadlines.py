@@ -65,6 +65,19 @@ def test_a_head_that_drips_is_a_408(impatient: ServerProcess, method: str) -> No
         assert wire.read_to_end() == b""
 
 
+def test_a_handshake_whose_head_drips_is_a_408(impatient: ServerProcess) -> None:
+    upgrade = ("connection: Upgrade", "upgrade: websocket", "sec-websocket-version: 13")
+    raw = request("GET", "/v1/ws", b"", *upgrade, f"x-long: {'x' * 10_000}", content_type=None)
+    begin = raw.index(b"x-long")
+    with wired(impatient.port) as wire:
+        wire.send(raw[:begin])
+        over = dripping(wire, raw[begin:])
+        answer = wire.receive()
+        over.set()
+        assert (answer.status, answer.problem["code"]) == (408, "REQUEST_TIMEOUT")
+        assert wire.read_to_end() == b""
+
+
 def test_line_ends_before_a_request_keep_no_connection(impatient: ServerProcess) -> None:
     with wired(impatient.port) as wire:
         over = dripping(wire, b"\r\n" * 10_000)

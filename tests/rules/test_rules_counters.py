@@ -177,6 +177,17 @@ def test_rule_61_the_sweep_takes_what_is_exactly_as_old_as_the_duration(r: R) ->
     assert r.info("s")["iids-tracked"] == 0
 
 
+def test_rule_61_a_producer_is_tracked_until_its_last_key_expires(r: R) -> None:
+    r.lines("XADD s * f v\nXCFGSET s IDMP-DURATION 1\nXADD s IDMP p i * f v")
+    r.now_ms += 500
+    r.lines("XADD s IDMP p j * f v\nXADD s IDMP q i * f v")
+    for later_ms, tracked in ((1000, (2, 2)), (1500, (0, 0))):
+        r.engine.execute(ExpireIdempotencyKeys(), START_MS + later_ms)
+        info = r.info("s")
+        assert (info["pids-tracked"], info["iids-tracked"]) == tracked
+    assert info["iids-added"] == 3
+
+
 def test_rule_61_keys_with_ids_of_the_future_stay(r: R) -> None:
     r.run("XADD", "s", START_MS + 10_000_000, "f", "v")
     r.line("XADD s IDMP p i * f v")

@@ -17,12 +17,15 @@ from typing import Annotated, Final, NoReturn, TypeAlias
 import httpx
 import typer
 
-from tailrace.app.cli.client.http_client import Server, ServerProblem
+from tailrace.app.cli.client.http_client import Server, ServerProblem, Unreachable
 from tailrace.app.reasons import reason
 
 PORT_VARIABLE: Final = "TAILRACE_PORT"
 DEFAULT_URL: Final = f"http://127.0.0.1:{os.environ.get(PORT_VARIABLE) or 8080}"
 """The server that `tailrace serve` starts with the same environment."""
+
+_REMEDY: Final = "`tailrace serve` starts a server there, and --url names another one"
+"""What to do if the default server does not answer: probably none was started."""
 
 URL_VARIABLE: Final = "TAILRACE_URL"
 TOKEN_VARIABLE: Final = "TAILRACE_TOKEN"  # noqa: S105 - the variable's name
@@ -68,6 +71,8 @@ def connected(url: str, token: str | None, token_file: Path | None) -> Iterator[
     try:
         with Server(checked_url(url), secret_from(token, token_file)) as server, quiet_pipes():
             yield server
+    except Unreachable as error:
+        fail(f"{error}; {_REMEDY}" if url == DEFAULT_URL else str(error))
     except ServerProblem as error:
         fail(str(error))
     except KeyboardInterrupt:

@@ -19,6 +19,7 @@ NEEDS_THE_ENGINE: Final = frozenset(
         "test_rule_22_a_plus_on_an_empty_stream_waits_for_the_first_entry",
         "test_rule_25_block_zero_waits_for_ever_and_not_at_all_in_a_transaction",
         "test_rule_26_each_command_of_a_transaction_has_its_own_budget",
+        "test_rule_61_a_producer_is_tracked_until_its_last_key_expires",
         "test_rule_61_keys_expire_by_the_time_of_their_id_in_a_sweep_and_not_when_looked_up",
         "test_rule_61_keys_with_ids_of_the_future_stay",
         "test_rule_61_the_sweep_takes_what_is_exactly_as_old_as_the_duration",
