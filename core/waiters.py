@@ -5,12 +5,10 @@ this queue matches the two. The caller takes the readers that `woken` or `due` r
 the command of each one again, and calls `add` for those that still found nothing.
 
 * A key wakes its readers in the order in which they began to wait, and each signal wakes every reader that
-waits at
-  that moment once (rule 43), or the first ones if it is meant for so many.
+  waits at that moment once (rule 43), or the first ones if it is meant for so many.
 * One heap has all deadlines, of timeouts and of claims; the owner sleeps until `next_deadline_ms`.
 * Adding and removing a reader cost O(keys + log n), and a wake-up O(readers of its key). A wake-up of every
-key (a
-  flush) costs O(all readers).
+  key (a flush) costs O(all readers).
 
 The queue has no clock, and never runs a command.
 """
@@ -48,8 +46,9 @@ class WaitQueue:
     def __init__(self) -> None:
         # The readers in order of arrival; callers may only look whether there are any.
         self.readers: dict[Hashable, _Waiting] = {}
-        # The readers of each key by serial. A key without readers is not kept.
-        self._by_key: dict[bytes, dict[int, _Waiting]] = {}
+        # The readers of each key by serial; callers may only look whether a key has any. A key without readers
+        # is not kept.
+        self.by_key: dict[bytes, dict[int, _Waiting]] = {}
         # A heap of deadlines: Unix time in milliseconds, serial and token of the reader. A deadline is stale
         # if its reader has left, or has another serial.
         self._deadlines: list[tuple[int, int, Hashable]] = []
@@ -72,7 +71,7 @@ class WaitQueue:
         waiting = _Waiting(token, wait, self._last_serial)
         self.readers[token] = waiting
         for key in wait.keys:
-            self._by_key.setdefault(key, {})[waiting.serial] = waiting
+            self.by_key.setdefault(key, {})[waiting.serial] = waiting
         for deadline_ms in (wait.until_ms, wait.claim_at_ms):
             if deadline_ms is not None:
                 heappush(self._deadlines, (deadline_ms, waiting.serial, token))
@@ -85,10 +84,10 @@ class WaitQueue:
         if waiting is None:
             return False
         for key in set(waiting.wait.keys):
-            readers = self._by_key[key]
+            readers = self.by_key[key]
             del readers[waiting.serial]
             if not readers:
-                del self._by_key[key]
+                del self.by_key[key]
         return True
 
     def claiming(self) -> list[Hashable]:
@@ -110,7 +109,7 @@ class WaitQueue:
         return [*others[: wake_up.most], *(each for each in waiting if each.wait.is_gathering)]
 
     def _concerned(self, key: bytes | None) -> Iterable[_Waiting]:
-        return self.readers.values() if key is None else self._by_key.get(key, {}).values()
+        return self.readers.values() if key is None else self.by_key.get(key, {}).values()
 
     def due(self, now_ms: int) -> list[Hashable]:
         """Return the readers whose timeout or claim time has come, earliest first, and forget those

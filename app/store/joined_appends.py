@@ -3,7 +3,7 @@
 While the joining is open, an append of one entry without options waits. The appends that wait run together
 as soon as another command comes, or when the joining ends. The engine treats them as single appends, one
 after another (`Append.each`), so entries, ids and counters are the same. An append waits only if nothing can
-refuse it, and if no reader waits: a reader would find several entries at once instead of the first of them.
+refuse it, and if no reader waits for the stream: it would find several entries at once instead of the first.
 This module never decides when the joining is open.
 """
 
@@ -81,7 +81,7 @@ class JoinedAppends:
     def _may_wait(self, key: bytes) -> bool:
         """Return whether appends to `key` succeed and wake no reader, as long as no other command runs."""
         admission = self._admission
-        if self._readers.waiting or admission.refusal is not None or admission.refuses_growth:
+        if key in self._readers.waiting_by_key or admission.refusal is not None or admission.refuses_growth:
             return False
         stream = self._recorder.engine.engine.keyspace.streams.get(key)
         return stream is None or stream.last_id <= _LAST_ID_MAX

@@ -56,8 +56,8 @@ class WaitingReaders:
         self._readers_max = readers_max
         self._clocks_apart_ms: int | None = None
         self._queue = WaitQueue()
-        # The reads that wait, to look whether there are any.
-        self.waiting = self._queue.readers
+        # The reads that wait for a key, to look whether there are any.
+        self.waiting_by_key = self._queue.by_key
         # Reads that examine entries for a filter, in the order of their turns. A read that has left stays
         # until its turn.
         self._behind: deque[WaitingRead] = deque()

@@ -186,6 +186,24 @@ def test_a_waiting_reader_gets_the_first_of_several_entries_alone() -> None:
     assert asyncio.run(story()) == (1, [1, 2])
 
 
+def test_a_reader_that_waits_for_another_stream_leaves_appends_together() -> None:
+    async def story() -> list[int]:
+        store = Store()
+        connections = await joined(store, 3)
+        store.effects.clear()
+        read = Read((ReadFrom(b"elsewhere", 0),), block_ms=10_000)
+        reading = asyncio.ensure_future(store.execute(read))
+        await asyncio.sleep(0)
+        for protocol, _ in connections:
+            protocol.data_received(APPEND)
+        await rest(connections)
+        assert not reading.done()
+        reading.cancel()
+        return store.runs
+
+    assert asyncio.run(story()) == [3]
+
+
 @pytest.mark.parametrize("why", ["ids", "memory", "draining"])
 def test_appends_that_may_be_refused_run_alone(why: str) -> None:
     async def story(*, is_together: bool) -> Any:
