@@ -46,8 +46,8 @@ class WaitQueue:
     def __init__(self) -> None:
         # The readers in order of arrival; callers may only look whether there are any.
         self.readers: dict[Hashable, _Waiting] = {}
-        # The readers of each key by serial; a key without readers is not kept. Callers may only look whether a
-        # key has any.
+        # The readers of each key by serial; a key without readers is not kept. Callers may only look whether
+        # there are any.
         self.by_key: dict[bytes, dict[int, _Waiting]] = {}
         # A heap of deadlines: Unix time in milliseconds, serial and token of the reader. A deadline is stale
         # if its reader has left, or has another serial.
