@@ -15,6 +15,7 @@ from bench.largest_forms import (
     post_case,
     with_group,
 )
+from bench.largest_hashes import HASHES
 from bench.largest_options import OPTIONS
 from bench.largest_streams import (
     Case,
@@ -208,4 +209,4 @@ GROUPS: Final = (
     ),
 )
 
-CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *COMMANDS)
+CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *COMMANDS, *HASHES)
