@@ -142,7 +142,8 @@ class BulkRemoval(UnitTable):
             removed.pop().end()
         if not removed:
             self._unlinked_later -= 1
-            self.scattered.is_purged = not self._unlinked_later
+            if not self._unlinked_later:
+                self.scattered.end_leaving()
             self._note_gone()
             return 0
         some = removed[-1].pop(most)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -28,18 +29,43 @@ PART_LENGTH_MAX: Final = 32_768
 """A part with more entries is divided, which takes about 20 ms: most of it sorts the ids."""
 
 
+def _find(parts: list[Part], starts: list[StreamId], value: StreamId) -> Single | Bunch | None:
+    return parts[bisect_right(starts, value) - 1].units.get(value)
+
+
+def _find_purged(parts: list[Part], starts: list[StreamId], value: StreamId) -> Single | Bunch | None:
+    return parts[bisect_right(starts, value) - 1].purge().units.get(value)
+
+
 class ScatteredTable:
     """The scattered entries of a group by id, in parts. n: their number, m: entries of one call, p: parts."""
 
-    __slots__ = ("_starts", "is_purged", "parts")
+    __slots__ = ("_is_purged", "_starts", "get", "parts")
 
     def __init__(self) -> None:
         # Each has the ids from its start up to the start of the next one. Only the first one may be empty.
         self.parts: list[Part] = [Part({})]
         # The start of each part; the first one is 0.
         self._starts: list[StreamId] = [0]
-        # Whether no part has entries that are leaving, as far as the table knows.
-        self.is_purged = True
+        # Whether no part has entries that are leaving.
+        self._is_purged = True
+        # Returns the unit that contains an id, None if no unit does. O(log p), O(1) in C for one part.
+        self.get: Callable[[StreamId], Single | Bunch | None]
+        self._note_parts()
+
+    def _note_parts(self) -> None:
+        """Choose the fastest way to find a unit. It has no reference to the table, which would be a cycle."""
+        if not self._is_purged:
+            self.get = partial(_find_purged, self.parts, self._starts)
+        elif len(self.parts) > 1:
+            self.get = partial(_find, self.parts, self._starts)
+        else:
+            self.get = self.parts[0].units.get
+
+    def end_leaving(self) -> None:
+        """Note that no part has entries that are leaving any more. O(1)."""
+        self._is_purged = True
+        self._note_parts()
 
     def __len__(self) -> int:
         return sum(part.count for part in self.parts)
@@ -58,29 +84,18 @@ class ScatteredTable:
         return self.parts[self._index(value)]
 
     def _purged(self, index: int) -> Part:
-        return self.parts[index] if self.is_purged else self.parts[index].purge()
-
-    def get(self, value: StreamId) -> Single | Bunch | None:
-        """Return the unit that contains `value`, None if no unit does. O(log p)."""
-        return self._purged(self._index(value)).units.get(value)
+        return self.parts[index] if self._is_purged else self.parts[index].purge()
 
     def __contains__(self, value: StreamId) -> bool:
         return self.get(value) is not None
 
     def get_all(self, ids: Iterable[StreamId]) -> list[Single | Bunch | None]:
         """As `get`, for each of `ids`. O(m log p), O(m) in C for one part."""
-        parts, starts = self.parts, self._starts
-        if not self.is_purged:
-            return list(map(self.get, ids))
-        if len(parts) == 1:
-            return list(map(parts[0].units.get, ids))
-        return [parts[bisect_right(starts, value) - 1].units.get(value) for value in ids]
+        return list(map(self.get, ids))
 
     def has_all(self, ids: Iterable[StreamId]) -> bool:
         """Whether all of `ids` are in the table. O(m log p), O(m) in C for one part."""
-        if len(self.parts) == 1:
-            return all(map(self._purged(0).units.__contains__, ids))
-        return all(self.get(value) is not None for value in ids)
+        return None not in map(self.get, ids)
 
     def has_none(self, ids: Sequence[StreamId]) -> bool:
         """Whether none of `ids`, which rise, is in the table. O(m) in C for each part between their ends."""
@@ -123,19 +138,19 @@ class ScatteredTable:
 
     def _by_part(self, ids: Collection[StreamId]) -> Iterable[tuple[int, Collection[StreamId]]]:
         """Divide `ids` by the part that each belongs to, the last part first. O(m log p)."""
-        starts = self._starts
-        if len(starts) == 1:
+        if len(self.parts) == 1:
             return ((0, ids),)
         by_index: defaultdict[int, list[StreamId]] = defaultdict(list)
         for value in ids:
-            by_index[bisect_right(starts, value) - 1].append(value)
+            by_index[bisect_right(self._starts, value) - 1].append(value)
         return sorted(by_index.items(), reverse=True)
 
     def add(self, ids: Collection[StreamId], unit: Single | Bunch) -> None:
         """Add `ids`, which the table does not have, as entries of `unit`. O(m log p) amortised."""
         for index, some in self._by_part(ids):
             part = self._purged(index)
-            part.units.update(dict.fromkeys(some, unit))
+            for value in some:
+                part.units[value] = unit
             part.file(some, unit)
             part.ids.note(some)
             if len(part.units) > PART_LENGTH_MAX:
@@ -148,6 +163,7 @@ class ScatteredTable:
         upper = ids[len(ids) // 2 :]
         self.parts.insert(index + 1, part.take(upper))
         self._starts.insert(index + 1, upper[0])
+        self._note_parts()
 
     def remove(self, ids: Collection[StreamId], consumer: Consumer | None) -> None:
         """Remove `ids`, which are in units of `consumer`. O(m log p)."""
@@ -156,12 +172,14 @@ class ScatteredTable:
             drop_keys(part.units, some)
             part.unfile(some, consumer)
             part.ids.note(some)
-            self._drop_if_empty(index)
+            if not part.units:
+                self._drop_if_empty(index)
 
     def _drop_if_empty(self, index: int) -> None:
         if len(self.parts) > 1 and not self.parts[index].units:
             del self.parts[index], self._starts[index]
             self._starts[0] = 0
+            self._note_parts()
 
     def change_owner(
         self, ids: Collection[StreamId], unit: Single | Bunch, consumer: Consumer | None
@@ -187,6 +205,7 @@ class ScatteredTable:
             elif gone := part.ids_in(spans, first, last):
                 taken.append(self._cut(index, gone))
             self._drop_if_empty(index)
+        self._note_parts()
         return taken
 
     def _cut(self, index: int, gone: Sequence[StreamId]) -> Part:
@@ -223,7 +242,8 @@ class ScatteredTable:
             else:
                 part.leaving.append(units)
                 taken.append(Removed(units, part))
-        self.is_purged = False
+        self._is_purged = False
+        self._note_parts()
         return taken
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> Iterator[Units]:
