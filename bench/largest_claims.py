@@ -20,9 +20,13 @@ _LEFT: Final = 10
 """One in this many entries is left by the removals."""
 
 
+_TOGETHER: Final = 3
+"""So many ids of one claim, or fewer, become entries of their own."""
+
+
 def shuffled(name: str, *owners: str) -> Make:
-    """A stream whose entries the consumers `owners` of the group `g` claimed one at a time, in turn and in no
-    order."""
+    """A stream whose entries the consumers `owners` of the group `g` claimed a few at a time, in turn and in
+    no order."""
 
     def requests(state: State) -> Iterator[Request]:
         if not state.is_first(name):
@@ -39,10 +43,10 @@ def shuffled(name: str, *owners: str) -> Make:
         ids = [f"{number}-0" for number in range(1, count + 1)]
         Random(_SEED).shuffle(ids)  # noqa: S311 - no secret
         claims = [
-            ["XCLAIM", name, "g", owners[at % len(owners)], "0", value, "JUSTID"]
-            for at, value in enumerate(ids)
+            ["XCLAIM", name, "g", owners[at % len(owners)], "0", *ids[first : first + _TOGETHER], "JUSTID"]
+            for at, first in enumerate(range(0, count, _TOGETHER))
         ]
-        for start in range(0, count, PIPELINE_COMMANDS_MAX):
+        for start in range(0, len(claims), PIPELINE_COMMANDS_MAX):
             yield post("/v1/command/pipeline", claims[start : start + PIPELINE_COMMANDS_MAX])
 
     return requests

@@ -7,7 +7,7 @@ The table is divided by id into parts of limited size. Reading in the order of i
 it reaches. Removing a span of ids takes most parts out whole, and removing a consumer takes its table out of
 each part, so both cost little for each entry. A group with few scattered entries has one part.
 
-This module never changes a unit, and never counts what an owner has: `core.pending.unit_table` does both.
+This module never changes a unit, and never counts what an owner has.
 """
 
 from __future__ import annotations
@@ -79,8 +79,7 @@ class ScatteredTable:
         return bisect_right(self._starts, value) - 1 if len(self.parts) > 1 else 0
 
     def part_of(self, value: StreamId) -> Part:
-        """Return the part that has `value`, or would have it. It may have entries that are leaving. O(log
-        p)."""
+        """Return the part for `value`. It may have entries that are leaving. O(log p)."""
         return self.parts[self._index(value)]
 
     def _purged(self, index: int) -> Part:
@@ -122,22 +121,18 @@ class ScatteredTable:
     def last_id(self) -> StreamId:
         """The highest id; the table must not be empty. O(entries of a part) in C."""
         part = self._purged(-1)
-        last = part.ids.last() if part.ids.is_sorted else None
-        return max(part.units) if last is None else last
+        return (part.ids.last() if part.ids.is_sorted else None) or max(part.units)
 
     def count_between(self, first: StreamId, last: StreamId) -> int:
         """Return how many ids are from `first` to `last`. O(p)."""
         low, high = self._index(first), self._index(last)
-        count = self._purged(low).ids.count_between(first, last)
-        if low == high:
-            return count
         inner = sum(part.count for part in self.parts[low + 1 : high])
-        return count + inner + self._purged(high).ids.count_between(first, last)
+        return inner + sum(self._purged(at).ids.count_between(first, last) for at in {low, high})
 
     # --- changing ------------------------------------------------------------------------------
 
     def _by_part(self, ids: Collection[StreamId]) -> Iterable[tuple[int, Collection[StreamId]]]:
-        """Divide `ids` by the part that each belongs to, the last part first. O(m log p)."""
+        """Divide `ids` by part, the last part first. O(m log p)."""
         if len(self.parts) == 1:
             return ((0, ids),)
         by_index: defaultdict[int, list[StreamId]] = defaultdict(list)
