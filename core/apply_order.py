@@ -45,7 +45,7 @@ def owned(group: Group, name: bytes) -> Sequence[StreamId]:
     consumer: Consumer = group.consumers[name]
     assert group.order is not None
     if consumer.pending_count <= len(group.order.key_of):
-        return list(consumer.pending_ids())
+        return list(group.pending.ids_of(consumer))
     units = group.pending.units_of(group.order.key_of)
     return [value for value, unit in units.items() if unit.consumer is consumer]
 

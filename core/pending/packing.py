@@ -68,7 +68,7 @@ class Packing(BulkRemoval):
         some: list[Single] = []
         while unit is not None:
             following = unit.next
-            fits = isinstance(unit, Single) and _fits(unit)
+            fits = isinstance(unit, Single) and _fits(unit) and not self.is_gone(unit)
             single = cast("Single", unit)
             if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
                 self._pack(some, divide_runs=divide_runs)

@@ -9,27 +9,24 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import groupby, islice
-from typing import Final, cast
+from itertools import groupby
+from typing import cast
 
 from sortedcontainers import SortedDict
 
 from tailrace.core.log.id_sequence import as_run
 from tailrace.core.pending.consumer import Consumer, run_ids
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.sorted_view import SortedView
+from tailrace.core.pending.scattered import ScatteredTable
 from tailrace.core.pending.stretches import contains_stretch
-from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
+from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
 from tailrace.core.stream_id import StreamId
-
-_FIRST_LOOKS: Final = 64
-"""Entries that are examined in the order in which they became pending, before all are sorted."""
 
 
 class PendingIndex:
     """The units of a group by id. n: pending entries, m: entries of one call."""
 
-    __slots__ = ("_last_found", "_last_id", "count", "runs", "scattered", "scattered_ids")
+    __slots__ = ("_last_found", "_last_id", "count", "runs", "scattered")
 
     def __init__(self) -> None:
         # All pending entries, with and without an owner.
@@ -37,9 +34,7 @@ class PendingIndex:
         # The runs by `Run.key`, the first id of the run's window when the window was made.
         self.runs: SortedDict[StreamId, Run] = SortedDict()
         # Every pending id outside of runs, and the single or bunch that contains it.
-        self.scattered: dict[StreamId, Single | Bunch] = {}
-        # The keys of `scattered` in rising order, sorted at the first use.
-        self.scattered_ids = SortedView(self.scattered)
+        self.scattered = ScatteredTable()
         # The run, position and id that the last search in runs found. Reset when a run is split or dropped.
         self._last_found: tuple[Run, int] | None = None
         self._last_id: StreamId = 0
@@ -56,7 +51,7 @@ class PendingIndex:
         return None if found is None else found[0].entry_at(found[1])
 
     def __contains__(self, value: StreamId) -> bool:
-        return value in self.scattered or self._find_in_runs(value) is not None
+        return self.scattered.get(value) is not None or self._find_in_runs(value) is not None
 
     def _find_in_runs(self, value: StreamId) -> tuple[Run, int] | None:
         """Return the run and position of `value`. O(log runs + log n).
@@ -88,7 +83,7 @@ class PendingIndex:
 
         This is the common case of an acknowledgment: a client acknowledges what one read returned. O(m) in C.
         """
-        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN or ids[0] in self.scattered:
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN or self.scattered.get(ids[0]) is not None:
             return None
         found = self._find_in_runs(ids[0])
         return found if found is not None and contains_stretch(*found, ids) else None
@@ -109,8 +104,8 @@ class PendingIndex:
         """Return the unit of each of `ids` that is pending. O(m log m): ids in one run are found together."""
         units: dict[StreamId, Unit] = {}
         in_runs: list[StreamId] = []
-        for value in ids:
-            unit = self.scattered.get(value)
+        ids = ids if isinstance(ids, Sequence) else tuple(ids)
+        for value, unit in zip(ids, self.scattered.get_all(ids), strict=True):
             if unit is None:
                 in_runs.append(value)
             else:
@@ -125,7 +120,7 @@ class PendingIndex:
 
     def units_at(self, ids: Sequence[StreamId]) -> list[Unit]:
         """Return the unit of each of `ids`, which are all pending. O(m) in C for singles and bunches."""
-        found = list(map(self.scattered.get, ids))
+        found = self.scattered.get_all(ids)
         if None not in found:
             return cast("list[Unit]", found)
         units = self.units_of(ids)
@@ -144,15 +139,17 @@ class PendingIndex:
             unit = self.get(ids[0])
             yield unit if isinstance(unit, Run) else None, ids
             return
-        start = 0
+        start, has_scattered = 0, bool(self.scattered)
         for run in self._runs_between(ids[0], ids[-1], consumer):
             first = bisect_left(ids, run.first_id, start)
             end = bisect_right(ids, run.last_id, first)
             if start < first:
                 yield None, ids[start:first]
             # A consumer's strip may have entries of others only.
-            if first < end:
+            if first < end and has_scattered:
                 yield from self._with_scattered(run, ids[first:end])
+            elif first < end:
+                yield run, ids[first:end]
             start = end
         if start < len(ids):
             yield None, ids[start:]
@@ -161,7 +158,7 @@ class PendingIndex:
         self, run: Run, ids: Sequence[StreamId]
     ) -> Iterator[tuple[Run | None, Sequence[StreamId]]]:
         """Divide `ids` between the ends of `run` into those of the run and those outside of runs."""
-        if self.scattered.keys().isdisjoint(ids):
+        if self.scattered.has_none(ids):
             yield run, ids
         else:
             for is_scattered, some in groupby(ids, self.scattered.__contains__):
@@ -198,18 +195,24 @@ class PendingIndex:
         The list must not change while the iterator is in use.
         """
         ids = run_ids(self.runs, start)
-        return merge(ids, self.scattered_ids.from_(start)) if self.scattered else ids
+        return merge(ids, self.scattered.from_(start)) if self.scattered else ids
+
+    def ids_of(self, consumer: Consumer, start: StreamId = 0) -> Iterator[StreamId]:
+        """As `ids`, for the entries of `consumer`."""
+        ids = run_ids(consumer.runs, start)
+        return merge(ids, self.scattered.owned_from(consumer, start)) if self.scattered else ids
 
     def bounds(self) -> tuple[StreamId, StreamId] | None:
-        """Return the lowest and the highest pending id, None if there is none. O(log n)."""
-        if not self.count:
-            return None
-        in_runs = self.runs.peekitem(-1)[1].last_id if self.runs else 0
-        return next(self.ids()), max(self.scattered_ids.last() or 0, in_runs)
+        """Return the lowest and the highest pending id, None if there is none. O(log n), and O(entries of a
+        part of `scattered`) in C."""
+        ends = [(self.scattered.first_id, self.scattered.last_id)] if self.scattered else []
+        if self.runs:
+            ends.append((self.runs.peekitem(0)[1].first_id, self.runs.peekitem(-1)[1].last_id))
+        return (min(ends)[0], max(last for _, last in ends)) if ends else None
 
     def first_from(self, start: StreamId) -> StreamId | None:
         """Return the lowest pending id at or after `start`, None if there is none. O(log n)."""
-        least = next(self.scattered_ids.from_(start), None) if self.scattered else None
+        least = next(self.scattered.from_(start), None) if self.scattered else None
         for key in self.runs.islice(max(self.runs.bisect_right(start) - 1, 0)):
             found = self.runs[key].first_live_from(start)
             if found is not None:
@@ -217,14 +220,12 @@ class PendingIndex:
         return least
 
     def has_between(self, first: StreamId, last: StreamId) -> bool:
-        """Return whether an id from `first` to `last` is pending. O(log n); often without sorting."""
-        if any(first <= value <= last for value in islice(self.scattered, _FIRST_LOOKS)):
-            return True
+        """Return whether an id from `first` to `last` is pending. O(log n)."""
         return (found := self.first_from(first)) is not None and found <= last
 
     def count_between(self, first: StreamId, last: StreamId) -> int:
         """Return how many ids from `first` to `last` are pending. O(log n + runs in between)."""
-        count = self.scattered_ids.count_between(first, last) if self.scattered else 0
+        count = self.scattered.count_between(first, last) if self.scattered else 0
         for run in self._runs_between(first, last):
             count += run.count_live(*run.between(first, last))
         return count

@@ -94,7 +94,7 @@ class PendingEntriesList(Packing):
             # Before any search among all scattered entries: this is the most common claim of many.
             self._move_bunch(bunch, consumer, at_ms, deliveries)
             return
-        if all(map(self.scattered.__contains__, ids)):
+        if self.scattered.has_all(ids):
             self._assign_scattered(ids, consumer, at_ms, deliveries)
             return
         done = start = 0
@@ -120,7 +120,7 @@ class PendingEntriesList(Packing):
 
     def _find_stretch(self, ids: Sequence[StreamId], start: int) -> tuple[Run, int] | None:
         """Return run and position of ``ids[start]``, None if it is in no run."""
-        return None if ids[start] in self.scattered else self._find_in_runs(ids[start])
+        return None if self.scattered.get(ids[start]) is not None else self._find_in_runs(ids[start])
 
     def nack(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
         """Remove the owner of `ids`, which are distinct, in this order. Ids that were not pending become
@@ -134,7 +134,9 @@ class PendingEntriesList(Packing):
 
     def release(self, ids: Sequence[StreamId]) -> None:
         """End the delay of `ids`, which are delayed, in this order. O(1) an id."""
-        self.nack(ids, [self.scattered[value].deliveries_of(value) for value in ids])
+        self.nack(
+            ids, [unit.deliveries_of(value) for value, unit in zip(ids, self.units_at(ids), strict=True)]
+        )
 
     def _assign(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
@@ -144,7 +146,8 @@ class PendingEntriesList(Packing):
             for value, count in zip(ids, deliveries, strict=True):
                 self._assign_one(value, consumer, at_ms, count)
             return
-        self._remove_from_runs(value for value in ids if value not in self.scattered)
+        units = self.scattered.get_all(ids)
+        self._remove_from_runs(value for value, unit in zip(ids, units, strict=True) if unit is None)
         self._assign_scattered(ids, consumer, at_ms, deliveries)
 
     def _assign_scattered(
@@ -168,17 +171,15 @@ class PendingEntriesList(Packing):
             self._add_single(Single(value, consumer, at_ms, deliveries))
             return
         (self.order_of(unit) if unit.consumer is None else self.order).discard(unit)
-        if unit.consumer is not consumer:
-            self._remove_from_owner((value,), unit.consumer)
-            self._add_to_owner((value,), unit, consumer)
-        unit.consumer, unit.delivered_at_ms, unit.deliveries = consumer, at_ms, deliveries
+        self._change_owner((value,), unit, consumer)
+        unit.delivered_at_ms, unit.deliveries = at_ms, deliveries
         self._enlist(unit)
 
     def _whole_bunch(self, ids: Sequence[StreamId]) -> Bunch | None:
         """Return the bunch whose members are `ids`, all and in this order; None if there is none. O(m) in
         C."""
         unit = self.scattered.get(ids[0])
-        if not isinstance(unit, Bunch) or len(unit.members) != len(ids):
+        if not isinstance(unit, Bunch) or self.is_gone(unit) or len(unit.members) != len(ids):
             return None
         return unit if all(map(eq, unit.members, ids)) else None
 
@@ -186,10 +187,8 @@ class PendingEntriesList(Packing):
         self, bunch: Bunch, consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         (self.order_of(bunch) if bunch.consumer is None else self.order).discard(bunch)
-        if bunch.consumer is not consumer:
-            self._remove_from_owner(bunch.members, bunch.consumer)
-            self._add_to_owner(bunch.members, bunch, consumer)
-        bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
+        self._change_owner(bunch.members, bunch, consumer)
+        bunch.delivered_at_ms = at_ms
         bunch.set_deliveries(deliveries)
         self._enlist(bunch)
 
@@ -205,11 +204,9 @@ class PendingEntriesList(Packing):
             else:
                 run.consumer = new_consumer
         new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
-        moved = consumer.take_pending()
-        deque(map(_set_consumer, moved.scattered.values(), repeat(new_consumer)), maxlen=0)
-        new_consumer.scattered.update(moved.scattered)
-        new_consumer.scattered_ids.note(moved.scattered)
-        new_consumer.pending_count += moved.pending_count
+        new_consumer.pending_count += consumer.take_pending().pending_count
+        for units in self.scattered.transfer(consumer, new_consumer):
+            deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
 
 
 def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:

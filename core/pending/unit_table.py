@@ -7,20 +7,14 @@ counts. This module is the only one that changes them. It never decides which en
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
 
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.orders import PendingOrders
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
-
-
-def drop_keys(table: dict[StreamId, Any], keys: Iterable[StreamId]) -> None:
-    """Remove `keys`, which `table` has. O(keys) in C."""
-    deque(map(table.__delitem__, keys), maxlen=0)
 
 
 class UnitTable(PendingOrders):
@@ -57,7 +51,7 @@ class UnitTable(PendingOrders):
             self._remove_from_runs(self._remove_scattered(ids))
 
     def _remove_one(self, value: StreamId) -> None:
-        unit = self.scattered.pop(value, None)
+        unit = self.scattered.get(value)
         if unit is None:
             self._remove_from_run(value)
         else:
@@ -69,8 +63,8 @@ class UnitTable(PendingOrders):
         others = []
         emptied: list[Unit] = []
         gone: defaultdict[Consumer | None, list[StreamId]] = defaultdict(list)
-        for value in ids:
-            unit = self.scattered.pop(value, None)
+        distinct = dict.fromkeys(ids)
+        for value, unit in zip(distinct, self.scattered.get_all(distinct), strict=True):
             if unit is None:
                 others.append(value)
                 continue
@@ -91,10 +85,10 @@ class UnitTable(PendingOrders):
             (self.order if self.held is None else self.order_of(unit)).discard(unit)
 
     def _forget_scattered(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
-        """Take `ids`, which left their units, out of the counts and of their owner's index. O(m)."""
+        """Take `ids`, which left their units, out of the index by id and of the counts. O(m log p)."""
         self.count -= len(ids)
-        self.scattered_ids.note(ids)
-        self._remove_from_owner(ids, consumer)
+        self.scattered.remove(ids, consumer)
+        self._count_owned(-len(ids), consumer)
 
     def _remove_from_runs(self, ids: Iterable[StreamId]) -> None:
         """Remove those of `ids` that are in runs; ids in one run are found together."""
@@ -211,36 +205,31 @@ class UnitTable(PendingOrders):
     # --- singles and bunches -------------------------------------------------------------------
 
     def _add_single(self, single: Single) -> None:
-        self.scattered[single.id] = single
         self._file_scattered((single.id,), single.id, single)
 
     def _add_bunch(self, bunch: Bunch) -> None:
-        self.scattered.update(dict.fromkeys(bunch.members, bunch))
         self._file_scattered(bunch.members, max(bunch.members), bunch)
 
     def _file_scattered(self, ids: Collection[StreamId], highest_id: StreamId, unit: Single | Bunch) -> None:
         self.count += len(ids)
         self._highest_id = max(self._highest_id, highest_id)
-        self.scattered_ids.note(ids)
-        self._add_to_owner(ids, unit, unit.consumer)
+        self.scattered.add(ids, unit)
+        self._count_owned(len(ids), unit.consumer)
         self._enlist(unit)
 
-    def _add_to_owner(
+    def _change_owner(
         self, ids: Collection[StreamId], unit: Single | Bunch, consumer: Consumer | None
     ) -> None:
-        """File all entries of `unit` under their owner, or count them as unowned. O(m)."""
-        if consumer is None:
-            self.nacked_count += len(ids)
-        else:
-            consumer.pending_count += len(ids)
-            consumer.scattered.update(dict.fromkeys(ids, unit))
-            consumer.scattered_ids.note(ids)
+        """Make `consumer` the owner of `unit`, whose entries are `ids` and which is in no order. O(m)."""
+        before, unit.consumer = unit.consumer, consumer
+        if before is not consumer:
+            self.scattered.change_owner(ids, unit, before)
+            self._count_owned(-len(ids), before)
+            self._count_owned(len(ids), consumer)
 
-    def _remove_from_owner(self, ids: Collection[StreamId], consumer: Consumer | None) -> None:
-        """The inverse of `_add_to_owner`. O(m)."""
+    def _count_owned(self, change: int, consumer: Consumer | None) -> None:
+        """Count entries that an owner got or lost, or entries without an owner."""
         if consumer is None:
-            self.nacked_count -= len(ids)
+            self.nacked_count += change
         else:
-            consumer.pending_count -= len(ids)
-            drop_keys(consumer.scattered, ids)
-            consumer.scattered_ids.note(ids)
+            consumer.pending_count += change

@@ -52,7 +52,7 @@ def test_pending_entries_are_divided_by_their_units(seed: int) -> None:
     for group in stream_of(engine).groups.values():
         pending = group.pending
         for owner in (None, *group.consumers.values()):
-            ids = list(pending.ids() if owner is None else owner.pending_ids())
+            ids = list(pending.ids() if owner is None else pending.ids_of(owner))
             pieces = list(pending.by_run(ids, owner))
             assert [value for _, some in pieces for value in some] == ids
             for run, some in pieces:
