@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tailrace.core.group import Group
+from tailrace.core.id_keys import id_key, ids_of_keys
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_list import PendingEntriesList
@@ -50,7 +51,8 @@ def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
         else:
             owners.update(dict.fromkeys(run.live_ids(), run.consumer))
     check_table(pending.scattered)
-    filed = {value: unit for part in pending.scattered.parts for value, unit in part.units.items()}
+    parts = pending.scattered.parts
+    filed = {int.from_bytes(key): unit for part in parts for key, unit in part.units.items()}
     for value, unit in filed.items():
         assert value in list(unit.live_ids()), "an entry is filed under a unit that does not have it"
         assert value not in owners, "an entry is pending twice"
@@ -69,13 +71,11 @@ def check_table(table: ScatteredTable) -> None:
     for number, part in enumerate(table.parts):
         rising = sorted(part.units)
         assert rising or len(table.parts) == 1, "a part is empty"
-        assert list(part.ids.from_(0)) == rising, "the ids of a part are in the wrong order"
-        assert all(table.parts[number] is table.part_of(value) for value in rising), (
-            "an entry is in a wrong part"
-        )
-        ids += rising
-        owned = {value: unit for units in part.owned.values() for value, unit in units.items()}
-        assert owned == {value: unit for value, unit in part.units.items() if unit.consumer is not None}
+        assert list(part.keys.from_(b"")) == rising, "the ids of a part are in the wrong order"
+        assert all(table.parts[number] is table.part_of(key) for key in rising), "an entry is in a wrong part"
+        ids += ids_of_keys(rising)
+        owned = {key: unit for units in part.owned.values() for key, unit in units.items()}
+        assert owned == {key: unit for key, unit in part.units.items() if unit.consumer is not None}
         for consumer, units in part.owned.items():
             assert units, "an owner without entries is kept"
             assert all(unit.consumer is consumer for unit in units.values()), "an entry has a wrong owner"
@@ -87,12 +87,12 @@ def _distinct(units: Iterable[Single | Bunch]) -> list[Single | Bunch]:
     return list({id(unit): unit for unit in units}.values())
 
 
-def _check_run(key: int, run: Run) -> None:
+def _check_run(key: bytes, run: Run) -> None:
     ids = list(run.live_ids())
     assert ids, "a run is empty"
     assert run.live == len(ids), "a run's live entries are miscounted"
     assert (ids[0], ids[-1]) == (run.first_id, run.last_id), "a run's ends are not live"
-    assert key == run.key <= run.first_id, "a run is filed under a wrong key"
+    assert key == run.key <= id_key(run.first_id), "a run is filed under a wrong key"
     assert run.consumer is not None, "a run has no owner"
 
 

@@ -14,13 +14,14 @@ from typing import Final, cast
 
 from sortedcontainers import SortedDict
 
+from tailrace.core.id_keys import id_key, id_keys
 from tailrace.core.pending.consumer import Consumer, IdRunT
 from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.scattered_part import Removed, Units
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.unit_table import UnitTable
-from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.pending.units import BUNCH_LENGTH_MAX, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
 _IDS_PER_SPAN: Final = 64
@@ -33,7 +34,7 @@ UNLINKED_AT_ONCE_MAX: Final = 5_000
 """Scattered entries of one removal that are taken out of their units at once, in about 3 ms."""
 
 
-def without(runs: SortedDict[StreamId, IdRunT], keys: Collection[StreamId]) -> SortedDict[StreamId, IdRunT]:
+def without(runs: SortedDict[bytes, IdRunT], keys: Collection[bytes]) -> SortedDict[bytes, IdRunT]:
     """Return `runs` without `keys`, which it has: the same table, or a new one. O(keys log n), or O(n) in C
     if there are many keys."""
     if len(keys) * _SHARE > len(runs):
@@ -48,8 +49,9 @@ def _is_left(run: Run, consumer: Consumer) -> bool:
     return isinstance(run, Strip) and run.remove_owner(consumer)
 
 
-def _removes_last(value: StreamId, unit: Single | Bunch) -> bool:
-    """Remove `value` from a bunch, and return whether it was the last member. False for a single."""
+def _removes_last(key: bytes, unit: Single | Bunch) -> bool:
+    """Remove the id of `key` from a bunch, and return whether it was the last member. False for a single."""
+    value = int.from_bytes(key)
     if isinstance(unit, Single) or value not in unit.members:
         return False
     if len(unit.members) > 1:
@@ -76,7 +78,8 @@ class BulkRemoval(UnitTable):
         if unit.consumer is not None and unit.consumer.is_gone:
             return True
         if isinstance(unit, Single):
-            return self.scattered.part_of(unit.id).units.get(unit.id) is not unit
+            key = id_key(unit.id)
+            return self.scattered.part_of(key).units.get(key) is not unit
         bunch = cast("Bunch", unit)
         filed = zip(bunch.members.items(), self.scattered.get_all(bunch.members), strict=True)
         members = dict(item for item, found in filed if found is bunch)
@@ -154,15 +157,17 @@ class BulkRemoval(UnitTable):
         distinct = dict.fromkeys(units.values())
         emptied: list[Unit] = [unit for unit in distinct if isinstance(unit, Single)]
         bunches = [unit for unit in distinct if isinstance(unit, Bunch)]
-        if len(units) * _SHARE > sum(len(bunch.members) for bunch in bunches):
+        if len(units) * _SHARE > len(bunches) * BUNCH_LENGTH_MAX:
             for bunch in bunches:
-                kept = {value: count for value, count in bunch.members.items() if value not in units}
+                keys = id_keys(bunch.members)
+                members = zip(keys, bunch.members.items(), strict=True)
+                kept = {value: count for key, (value, count) in members if key not in units}
                 if kept:
                     bunch.keep(kept)
                 else:
                     emptied.append(bunch)
         else:
-            emptied += (bunch for value, bunch in units.items() if _removes_last(value, bunch))
+            emptied += (bunch for key, bunch in units.items() if _removes_last(key, bunch))
         self._discard_all(emptied)
 
     def _remove_between(self, run: Run, first: StreamId, last: StreamId) -> None:
@@ -201,7 +206,7 @@ class BulkRemoval(UnitTable):
         if not runs:
             return
         self.order.discard_all(runs)
-        keys_of: defaultdict[Consumer, set[StreamId]] = defaultdict(set)
+        keys_of: defaultdict[Consumer, set[bytes]] = defaultdict(set)
         for run in runs:
             for owner, live in run.owners().items():
                 keys_of[owner].add(run.key)

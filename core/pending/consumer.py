@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from sortedcontainers import SortedDict
 
-from tailrace.core.stream_id import StreamId
+from tailrace.core.id_keys import id_key
+from tailrace.core.stream_id import MAX_ID, StreamId
 
 NEVER_ACTIVE_MS = -1
 """`active_at_ms` of a consumer that never received an entry."""
+
+
+_ABOVE_ALL: Final = id_key(MAX_ID) + b"\0"
 
 
 class IdRun(Protocol):
@@ -46,7 +50,7 @@ class Consumer:
         # Entries that the consumer owns, in runs and scattered.
         self.pending_count = 0
         # The consumer's runs by `Run.key`: the same keys and runs as in the group's pending entries list.
-        self.runs: SortedDict[StreamId, IdRun] = SortedDict()
+        self.runs: SortedDict[bytes, IdRun] = SortedDict()
 
     def exchange_names(self, other: Consumer) -> None:
         """Exchange names and times with `other`: each consumer then has the entries of the other. O(1)."""
@@ -62,7 +66,12 @@ class Consumer:
         return gone
 
 
-def run_ids(runs: SortedDict[StreamId, IdRunT], start: StreamId) -> Iterator[StreamId]:
+def start_key(start: StreamId) -> bytes:
+    """Return the key of `start`, or a key above those of all ids if `start` is above them. O(1)."""
+    return id_key(start) if start <= MAX_ID else _ABOVE_ALL
+
+
+def run_ids(runs: SortedDict[bytes, IdRunT], start: StreamId) -> Iterator[StreamId]:
     """Return the pending ids at or after `start` of `runs`, which do not overlap, in rising order."""
-    index = max(runs.bisect_right(start) - 1, 0)
+    index = max(runs.bisect_right(start_key(start)) - 1, 0)
     return chain.from_iterable(runs[key].live_ids(start) for key in runs.islice(index))

@@ -7,74 +7,62 @@ first and last id there may be singles and entries of bunches, but never an entr
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
-from itertools import groupby
+from itertools import compress, groupby
 from typing import cast
 
-from sortedcontainers import SortedDict
-
+from tailrace.core.id_keys import ID_BYTES, table_of
 from tailrace.core.log.id_sequence import as_run
-from tailrace.core.pending.consumer import Consumer, run_ids
+from tailrace.core.pending.consumer import Consumer, run_ids, start_key
 from tailrace.core.pending.run import Run
+from tailrace.core.pending.run_index import RunIndex
 from tailrace.core.pending.scattered import ScatteredTable
 from tailrace.core.pending.stretches import contains_stretch
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
 from tailrace.core.stream_id import StreamId
 
 
-class PendingIndex:
+class PendingIndex(RunIndex):
     """The units of a group by id. n: pending entries, m: entries of one call."""
 
-    __slots__ = ("_last_found", "_last_id", "count", "runs", "scattered")
+    __slots__ = ("count", "scattered")
 
     def __init__(self) -> None:
+        super().__init__()
         # All pending entries, with and without an owner.
         self.count = 0
-        # The runs by `Run.key`, the first id of the run's window when the window was made.
-        self.runs: SortedDict[StreamId, Run] = SortedDict()
         # Every pending id outside of runs, and the single or bunch that contains it.
         self.scattered = ScatteredTable()
-        # The run, position and id that the last search in runs found. Reset when a run is split or dropped.
-        self._last_found: tuple[Run, int] | None = None
-        self._last_id: StreamId = 0
 
     # --- one id --------------------------------------------------------------------------------
 
     def get(self, value: StreamId) -> Unit | None:
         """Return the unit that contains `value`, None if `value` is not pending. O(1), O(log runs) in a
         run."""
-        unit = self.scattered.get(value)
-        if unit is not None:
-            return unit
-        found = self._find_in_runs(value)
+        found = self._find_near(value)
+        if found is None:
+            key = value.to_bytes(ID_BYTES)
+            unit = self.scattered.get(key)
+            if unit is not None:
+                return unit
+            found = self._search_runs(value, key)
         return None if found is None else found[0].entry_at(found[1])
 
     def __contains__(self, value: StreamId) -> bool:
-        return self.scattered.get(value) is not None or self._find_in_runs(value) is not None
+        if self._find_near(value) is not None:
+            return True
+        key = value.to_bytes(ID_BYTES)
+        return self.scattered.get(key) is not None or self._search_runs(value, key) is not None
 
-    def _find_in_runs(self, value: StreamId) -> tuple[Run, int] | None:
-        """Return the run and position of `value`. O(log runs + log n).
-
-        The last result and the position after it are tried first: O(1). Ids arrive in order, and a command
-        finds an id before it removes the id.
-        """
-        if self._last_found is not None:
-            run, position = self._last_found
-            if value == self._last_id and run.is_live(position):
-                return self._last_found
-            if run.is_live(position + 1) and run.ids[position + 1] == value:
-                self._last_found, self._last_id = (run, position + 1), value
-                return self._last_found
-        index = self.runs.bisect_right(value) - 1
-        if index < 0:
-            return None
-        run = self.runs.peekitem(index)[1]
-        position = run.position_of(value)
-        if position < 0:
-            return None
-        self._last_found, self._last_id = (run, position), value
-        return self._last_found
+    def _find_in_run(self, value: StreamId) -> tuple[Run, int] | None:
+        """Return the run and position of `value`, None if it is not pending or scattered. O(1), O(log runs)
+        if the last search found another place."""
+        found = self._find_near(value)
+        if found is not None:
+            return found
+        key = value.to_bytes(ID_BYTES)
+        return self._search_runs(value, key) if self.scattered.get(key) is None else None
 
     # --- many ids ------------------------------------------------------------------------------
 
@@ -83,9 +71,9 @@ class PendingIndex:
 
         This is the common case of an acknowledgment: a client acknowledges what one read returned. O(m) in C.
         """
-        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN or self.scattered.get(ids[0]) is not None:
+        if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
             return None
-        found = self._find_in_runs(ids[0])
+        found = self._find_in_run(ids[0])
         return found if found is not None and contains_stretch(*found, ids) else None
 
     def present(self, ids: Iterable[StreamId]) -> Sequence[StreamId]:
@@ -100,23 +88,18 @@ class PendingIndex:
             return as_run(ids)
         return sorted(self.units_of(ids))
 
-    def units_of(self, ids: Iterable[StreamId]) -> dict[StreamId, Unit]:
+    def units_of(self, ids: Iterable[StreamId]) -> Mapping[StreamId, Unit]:
         """Return the unit of each of `ids` that is pending. O(m log m): ids in one run are found together."""
-        units: dict[StreamId, Unit] = {}
-        in_runs: list[StreamId] = []
         ids = ids if isinstance(ids, Sequence) else tuple(ids)
-        for value, unit in zip(ids, self.scattered.get_all(ids), strict=True):
-            if unit is None:
-                in_runs.append(value)
-            else:
-                units[value] = unit
+        scattered = self.scattered.get_all(ids)
+        units: list[Unit] = list(filter(None, scattered))
+        found = list(compress(ids, scattered))
+        in_runs = [value for value, unit in zip(ids, scattered, strict=True) if unit is None]
         for run, values, positions in self._positions_in_runs(in_runs):
-            found = zip(values, positions, strict=True)
-            if run.is_uniform:
-                units.update((value, run) for value, at in found if at >= 0)
-            else:
-                units.update((value, run.entry_at(at)) for value, at in found if at >= 0)
-        return units
+            live = [at for at in positions if at >= 0]
+            found += compress(values, map((0).__le__, positions))
+            units += [run] * len(live) if run.is_uniform else map(run.entry_at, live)
+        return table_of(found, units)
 
     def units_at(self, ids: Sequence[StreamId]) -> list[Unit]:
         """Return the unit of each of `ids`, which are all pending. O(m) in C for singles and bunches."""
@@ -164,29 +147,6 @@ class PendingIndex:
             for is_scattered, some in groupby(ids, self.scattered.__contains__):
                 yield None if is_scattered else run, list(some)
 
-    def _positions_in_runs(
-        self, ids: Iterable[StreamId]
-    ) -> Iterator[tuple[Run, Sequence[StreamId], list[int]]]:
-        """Yield each run whose window meets some of `ids`, those ids in rising order, and their positions (-1
-        if not live in the run).
-
-        The caller may drop the run before it asks for the next one, and may change nothing else.
-        """
-        ordered = sorted(set(ids)) if self.runs else []
-        start = 0
-        while start < len(ordered):
-            index = self.runs.bisect_right(ordered[start]) - 1
-            run = self.runs.peekitem(index)[1] if index >= 0 else None
-            if run is not None and run.last_id >= ordered[start]:
-                end = bisect_right(ordered, run.last_id, start)
-                values = ordered[start:end]
-                yield run, values, run.positions_of(values)
-                start = end
-            elif index + 1 < len(self.runs):
-                start = bisect_left(ordered, self.runs.peekitem(index + 1)[0], start)
-            else:
-                return
-
     # --- ranges of ids -------------------------------------------------------------------------
 
     def ids(self, start: StreamId = 0) -> Iterator[StreamId]:
@@ -213,7 +173,7 @@ class PendingIndex:
     def first_from(self, start: StreamId) -> StreamId | None:
         """Return the lowest pending id at or after `start`, None if there is none. O(log n)."""
         least = next(self.scattered.from_(start), None) if self.scattered else None
-        for key in self.runs.islice(max(self.runs.bisect_right(start) - 1, 0)):
+        for key in self.runs.islice(max(self.runs.bisect_right(start_key(start)) - 1, 0)):
             found = self.runs[key].first_live_from(start)
             if found is not None:
                 return found if least is None else min(found, least)
@@ -235,16 +195,3 @@ class PendingIndex:
         or if any entry of the group is pending outside of runs. O(log n)."""
         runs = [] if self.scattered else self._runs_between(first, last)
         return runs[0] if len(runs) == 1 and runs[0].first_id <= first and last <= runs[0].last_id else None
-
-    def _runs_between(self, first: StreamId, last: StreamId, consumer: Consumer | None = None) -> list[Run]:
-        """Return the runs, all or those of `consumer`, whose windows meet the ids from `first` to `last`.
-        O(log n + those runs)."""
-        keys = self.runs if consumer is None else consumer.runs
-        low = max(keys.bisect_right(first) - 1, 0)
-        runs = [self.runs[key] for key in keys.islice(low, keys.bisect_right(last))]
-        # A run is filed under the first id that it ever had.
-        if runs and runs[0].last_id < first:
-            del runs[0]
-        if runs and runs[-1].first_id > last:
-            del runs[-1]
-        return runs

@@ -19,22 +19,15 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
-from tailrace.core.pending.consumer import Consumer
+from tailrace.core.id_keys import id_key, id_keys, ids_of_keys
+from tailrace.core.pending.consumer import Consumer, start_key
 from tailrace.core.pending.id_spans import IdSpans
-from tailrace.core.pending.scattered_part import Part, Removed, Units, drop_keys
+from tailrace.core.pending.scattered_part import Part, Removed, Units, drop_keys, find, find_purged
 from tailrace.core.pending.units import Bunch, Single
 from tailrace.core.stream_id import StreamId
 
 PART_LENGTH_MAX: Final = 32_768
 """A part with more entries is divided, which takes about 20 ms: most of it sorts the ids."""
-
-
-def _find(parts: list[Part], starts: list[StreamId], value: StreamId) -> Single | Bunch | None:
-    return parts[bisect_right(starts, value) - 1].units.get(value)
-
-
-def _find_purged(parts: list[Part], starts: list[StreamId], value: StreamId) -> Single | Bunch | None:
-    return parts[bisect_right(starts, value) - 1].purge().units.get(value)
 
 
 class ScatteredTable:
@@ -45,20 +38,20 @@ class ScatteredTable:
     def __init__(self) -> None:
         # Each has the ids from its start up to the start of the next one. Only the first one may be empty.
         self.parts: list[Part] = [Part({})]
-        # The start of each part; the first one is 0.
-        self._starts: list[StreamId] = [0]
+        # The start of each part; the first one is empty, which is below all keys.
+        self._starts: list[bytes] = [b""]
         # Whether no part has entries that are leaving.
         self._is_purged = True
-        # Returns the unit that contains an id, None if no unit does. O(log p), O(1) in C for one part.
-        self.get: Callable[[StreamId], Single | Bunch | None]
+        # Returns the unit that contains the id of a key, or None. O(log p), O(1) in C for one part.
+        self.get: Callable[[bytes], Single | Bunch | None]
         self._note_parts()
 
     def _note_parts(self) -> None:
         """Choose the fastest way to find a unit. It has no reference to the table, which would be a cycle."""
         if not self._is_purged:
-            self.get = partial(_find_purged, self.parts, self._starts)
+            self.get = partial(find_purged, self.parts, self._starts)
         elif len(self.parts) > 1:
-            self.get = partial(_find, self.parts, self._starts)
+            self.get = partial(find, self.parts, self._starts)
         else:
             self.get = self.parts[0].units.get
 
@@ -75,112 +68,114 @@ class ScatteredTable:
 
     # --- finding -------------------------------------------------------------------------------
 
-    def _index(self, value: StreamId) -> int:
-        return bisect_right(self._starts, value) - 1 if len(self.parts) > 1 else 0
+    def _index(self, key: bytes) -> int:
+        return bisect_right(self._starts, key) - 1 if len(self.parts) > 1 else 0
 
-    def part_of(self, value: StreamId) -> Part:
-        """Return the part for `value`. It may have entries that are leaving. O(log p)."""
-        return self.parts[self._index(value)]
+    def part_of(self, key: bytes) -> Part:
+        """Return the part for the id of `key`. It may have entries that are leaving. O(log p)."""
+        return self.parts[self._index(key)]
 
     def _purged(self, index: int) -> Part:
         return self.parts[index] if self._is_purged else self.parts[index].purge()
 
     def __contains__(self, value: StreamId) -> bool:
-        return self.get(value) is not None
+        return self.get(id_key(value)) is not None
 
     def get_all(self, ids: Iterable[StreamId]) -> list[Single | Bunch | None]:
         """As `get`, for each of `ids`. O(m log p), O(m) in C for one part."""
-        return list(map(self.get, ids))
+        return list(map(self.get, id_keys(ids)))
 
     def has_all(self, ids: Iterable[StreamId]) -> bool:
         """Whether all of `ids` are in the table. O(m log p), O(m) in C for one part."""
-        return None not in map(self.get, ids)
+        return None not in map(self.get, id_keys(ids))
 
     def has_none(self, ids: Sequence[StreamId]) -> bool:
         """Whether none of `ids`, which rise, is in the table. O(m) in C for each part between their ends."""
-        indexes = range(self._index(ids[0]), self._index(ids[-1]) + 1)
-        return all(self._purged(index).units.keys().isdisjoint(ids) for index in indexes)
+        keys = list(id_keys(ids))
+        indexes = range(self._index(keys[0]), self._index(keys[-1]) + 1)
+        return all(self._purged(index).units.keys().isdisjoint(keys) for index in indexes)
 
     def from_(self, start: StreamId) -> Iterator[StreamId]:
         """Return the ids at or after `start`, rising. The table must not change during the iteration."""
-        parts = self.parts[self._index(start) :]
-        return chain.from_iterable(part.purge().ids.from_(start) for part in parts)
+        key = start_key(start)
+        parts = self.parts[self._index(key) :]
+        return ids_of_keys(chain.from_iterable(part.purge().keys.from_(key) for part in parts))
 
     def owned_from(self, consumer: Consumer, start: StreamId) -> Iterator[StreamId]:
         """As `from_`, for the entries of `consumer`."""
-        parts = self.parts[self._index(start) :]
-        return chain.from_iterable(part.purge().owned_from(consumer, start) for part in parts)
+        key = start_key(start)
+        parts = self.parts[self._index(key) :]
+        return ids_of_keys(chain.from_iterable(part.purge().owned_from(consumer, key) for part in parts))
 
     @property
     def first_id(self) -> StreamId:
         """The lowest id; the table must not be empty. O(entries of a part) in C."""
         part = self._purged(0)
-        return next(part.ids.from_(0)) if part.ids.is_sorted else min(part.units)
+        return int.from_bytes(next(part.keys.from_(b"")) if part.keys.is_sorted else min(part.units))
 
     @property
     def last_id(self) -> StreamId:
         """The highest id; the table must not be empty. O(entries of a part) in C."""
         part = self._purged(-1)
-        return (part.ids.last() if part.ids.is_sorted else None) or max(part.units)
+        return int.from_bytes((part.keys.last() if part.keys.is_sorted else None) or max(part.units))
 
     def count_between(self, first: StreamId, last: StreamId) -> int:
         """Return how many ids are from `first` to `last`. O(p)."""
-        low, high = self._index(first), self._index(last)
+        least, most = start_key(first), start_key(last)
+        low, high = self._index(least), self._index(most)
         inner = sum(part.count for part in self.parts[low + 1 : high])
-        return inner + sum(self._purged(at).ids.count_between(first, last) for at in {low, high})
+        return inner + sum(self._purged(at).keys.count_between(least, most) for at in {low, high})
 
     # --- changing ------------------------------------------------------------------------------
 
-    def _by_part(self, ids: Collection[StreamId]) -> Iterable[tuple[int, Collection[StreamId]]]:
-        """Divide `ids` by part, the last part first. O(m log p)."""
+    def _by_part(self, keys: Collection[bytes]) -> Iterable[tuple[int, Collection[bytes]]]:
+        """Divide `keys` by part, the last part first. O(m log p)."""
         if len(self.parts) == 1:
-            return ((0, ids),)
-        by_index: defaultdict[int, list[StreamId]] = defaultdict(list)
-        for value in ids:
-            by_index[bisect_right(self._starts, value) - 1].append(value)
+            return ((0, keys),)
+        by_index: defaultdict[int, list[bytes]] = defaultdict(list)
+        for key in keys:
+            by_index[bisect_right(self._starts, key) - 1].append(key)
         return sorted(by_index.items(), reverse=True)
 
-    def add(self, ids: Collection[StreamId], unit: Single | Bunch) -> None:
-        """Add `ids`, which the table does not have, as entries of `unit`. O(m log p) amortised."""
-        for index, some in self._by_part(ids):
+    def add(self, keys: Collection[bytes], unit: Single | Bunch) -> None:
+        """Add the ids of `keys`, which the table does not have, as entries of `unit`. O(m log p)."""
+        for index, some in self._by_part(keys):
             part = self._purged(index)
-            for value in some:
-                part.units[value] = unit
+            for key in some:
+                part.units[key] = unit
             part.file(some, unit)
-            part.ids.note(some)
+            part.keys.note(some)
             if len(part.units) > PART_LENGTH_MAX:
                 self._divide(index)
 
     def _divide(self, index: int) -> None:
         """Divide a part in the middle. O(n log n)."""
         part = self.parts[index]
-        ids = list(part.ids.from_(0))
-        upper = ids[len(ids) // 2 :]
+        keys = list(part.keys.from_(b""))
+        upper = keys[len(keys) // 2 :]
         self.parts.insert(index + 1, part.take(upper))
         self._starts.insert(index + 1, upper[0])
         self._note_parts()
 
-    def remove(self, ids: Collection[StreamId], consumer: Consumer | None) -> None:
-        """Remove `ids`, which are in units of `consumer`. O(m log p)."""
-        for index, some in self._by_part(ids):
+    def remove(self, keys: Collection[bytes], consumer: Consumer | None) -> None:
+        """Remove the ids of `keys`, which are in units of `consumer`. O(m log p)."""
+        for index, some in self._by_part(keys):
             part = self._purged(index)
             drop_keys(part.units, some)
             part.unfile(some, consumer)
-            part.ids.note(some)
+            part.keys.note(some)
             if not part.units:
                 self._drop_if_empty(index)
 
     def _drop_if_empty(self, index: int) -> None:
         if len(self.parts) > 1 and not self.parts[index].units:
             del self.parts[index], self._starts[index]
-            self._starts[0] = 0
+            self._starts[0] = b""
             self._note_parts()
 
-    def change_owner(
-        self, ids: Collection[StreamId], unit: Single | Bunch, consumer: Consumer | None
-    ) -> None:
-        """File `ids` of `unit` under its new owner; `consumer` was the one before. O(m log p)."""
-        for index, some in self._by_part(ids):
+    def change_owner(self, keys: Collection[bytes], unit: Single | Bunch, consumer: Consumer | None) -> None:
+        """File `keys` of `unit` under its new owner; `consumer` was the one before. O(m log p)."""
+        for index, some in self._by_part(keys):
             self.parts[index].unfile(some, consumer)
             self.parts[index].file(some, unit)
 
@@ -189,22 +184,23 @@ class ScatteredTable:
     def take_spans(self, spans: IdSpans) -> list[Part]:
         """Remove all entries whose ids are in `spans`, and return them. O(1) for a part in one span, O(n) in
         C for another one that meets a span."""
-        firsts = [self.first_id, *self._starts[1:]]
-        lasts = [*(start - 1 for start in self._starts[1:]), self.last_id]
+        starts = list(ids_of_keys(self._starts[1:]))
+        firsts = [self.first_id, *starts]
+        lasts = [*(start - 1 for start in starts), self.last_id]
         taken: list[Part] = []
         for index in reversed(range(len(self.parts))):
             part, first, last = self._purged(index), firsts[index], lasts[index]
             if spans.contains_all(first, last):
                 taken.append(part)
                 self.parts[index] = Part({})
-            elif gone := part.ids_in(spans, first, last):
+            elif gone := part.keys_in(spans, first, last):
                 taken.append(self._cut(index, gone))
             self._drop_if_empty(index)
         self._note_parts()
         return taken
 
-    def _cut(self, index: int, gone: Sequence[StreamId]) -> Part:
-        """Take the ids `gone` out of a part. O(n) in C, O(the fewer of those that go and those that stay)."""
+    def _cut(self, index: int, gone: Sequence[bytes]) -> Part:
+        """Take the keys `gone` out of a part. O(n) in C, O(the fewer of those that go and that stay)."""
         part = self.parts[index]
         if len(gone) * 2 < len(part.units):
             return part.take(gone)

@@ -12,6 +12,7 @@ from tailrace.core import commands as c
 from tailrace.core import garbage as garbage_module
 from tailrace.core.engine import Engine
 from tailrace.core.group import Group
+from tailrace.core.id_keys import id_key, id_keys
 from tailrace.core.invariants import check
 from tailrace.core.pending import bulk_removal, scattered
 from tailrace.core.pending.consumer import Consumer
@@ -60,18 +61,18 @@ class Table:
         new = [value for value in self.random.sample(range(200), 20) if value not in self.units]
         if new:
             unit = Bunch(new, self.random.choice(self.owners), 1, [1] * len(new))
-            self.table.add(new, unit)
+            self.table.add(tuple(id_keys(new)), unit)
             self.units.update(dict.fromkeys(new, unit))
 
     def remove(self) -> None:
         for value in self.some(self.random.choice((1, 30))):
-            self.table.remove((value,), self.units.pop(value).consumer)
+            self.table.remove((id_key(value),), self.units.pop(value).consumer)
 
     def take_spans(self) -> None:
         ends = sorted(self.random.sample(range(200), self.random.choice((2, 6, 50))))
         firsts, lasts = ends[::2], ends[1::2]
         taken = self.table.take_spans(IdSpans(firsts, lasts)) if self.units else []
-        gone = {value: unit for part in taken for value, unit in part.units.items()}
+        gone = {int.from_bytes(key): unit for part in taken for key, unit in part.units.items()}
         spans = list(zip(firsts, lasts, strict=True))
         inside = [value for value in self.units if any(a <= value <= b for a, b in spans)]
         assert gone == {value: self.units.pop(value) for value in inside}
@@ -90,7 +91,7 @@ class Table:
                 while each.pop(3):
                     pass
                 each.end()
-        assert {value: unit for units in taken for value, unit in units.items()} == {
+        assert {int.from_bytes(key): unit for units in taken for key, unit in units.items()} == {
             value: self.units.pop(value) for value in owned
         }
 
@@ -251,7 +252,7 @@ def test_reading_the_first_pending_entries_sorts_one_part(small: Callable[[int, 
     ):
         engine.execute(command(*words), 10_000)
     parts = group_of(engine).pending.scattered.parts
-    assert sum(part.ids.is_sorted for part in parts[1:-1]) <= len(parts) // 2
+    assert sum(part.keys.is_sorted for part in parts[1:-1]) <= len(parts) // 2
 
 
 def test_units_of_removed_entries_refer_to_no_other_unit(
