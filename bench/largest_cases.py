@@ -16,6 +16,7 @@ from bench.largest_forms import (
     post_case,
     with_group,
 )
+from bench.largest_hashes import HASHES
 from bench.largest_options import OPTIONS
 from bench.largest_streams import (
     Case,
@@ -209,4 +210,4 @@ GROUPS: Final = (
     ),
 )
 
-CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *CLAIMS, *COMMANDS)
+CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *CLAIMS, *COMMANDS, *HASHES)

@@ -11,6 +11,7 @@ from sortedcontainers import SortedDict
 
 from tailrace.core.filters import Filter
 from tailrace.core.group_settings import GroupSettings
+from tailrace.core.id_keys import id_keys, ids_of_keys
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
@@ -74,7 +75,9 @@ class Group:
 
     def held_among(self, ids: Iterable[StreamId]) -> list[StreamId]:
         """Return those of `ids` that the group holds back. O(ids)."""
-        return [] if self.order is None else list(filter(self.order.held.__contains__, ids))
+        if self.order is None:
+            return []
+        return list(ids_of_keys(filter(self.order.held.by_key.__contains__, id_keys(ids))))
 
     @property
     def needed_from(self) -> StreamId:

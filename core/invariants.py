@@ -60,7 +60,7 @@ def _check_agenda(agenda: Agenda, stream: Stream) -> None:
         has_ids = stream.last_id <= MAX_ID - len(schedule.entries)
         waiting[OF_SCHEDULE] = schedule.first_ms if has_ids else None
         assert schedule.size_bytes == sum(map(len, schedule.entries.values())), "a schedule's bytes are wrong"
-        last = max((value & U64_MAX for value in schedule.entries), default=0)
+        last = max((value & U64_MAX for value in schedule.ids()), default=0)
         assert last <= schedule.last_number, "a scheduled id is above the greatest number"
     for name, first_ms in waiting.items():
         deadline_ms = agenda.due.of((stream.serial, name))
@@ -143,7 +143,7 @@ def check_order(stream: Stream, group: Group) -> None:
     assert not order.is_done, "an order is kept without need"
     assert held == sorted(held), "the held entries are not in order"
     assert max(held, default=0) <= group.last_delivered_id, "an unread entry is held"
-    assert live == set(held) | set(order.key_of), "an entry is held or in flight, but deleted"
+    assert live == sorted({*held, *order.key_of}), "an entry is held or in flight, but deleted"
     assert all(value in group.pending for value in order.key_of), "an entry is in flight, but not pending"
     assert order.in_flight == Counter(order.key_of.values()), "the keys in flight are wrong"
     queues: dict[bytes, list[int]] = {}

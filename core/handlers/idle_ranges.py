@@ -84,10 +84,10 @@ class IdleRange:
         start = self._command.start
         runs = sorted((unit for unit in units if isinstance(unit, Run)), key=attrgetter("key"))
         in_runs = chain.from_iterable(self._of_run(run, start) for run in runs)
-        unit_of = {value: unit for unit in units if not isinstance(unit, Run) for value in unit.live_ids()}
-        if not unit_of:
+        entries = [(value, unit) for unit in units if not isinstance(unit, Run) for value in unit.live_ids()]
+        if not entries:
             return in_runs
-        scattered = dropwhile(lambda entry: entry[0] < start, sorted(unit_of.items(), key=_id_of))
+        scattered = dropwhile(lambda entry: entry[0] < start, sorted(entries, key=_id_of))
         return merge(in_runs, scattered, key=_id_of) if runs else scattered
 
     def _of_run(self, run: Run, start: StreamId) -> Iterable[IdleEntry]:

@@ -11,13 +11,16 @@ import pytest
 from tailrace.core.id_keys import (
     FEW_IDS,
     IdTable,
+    OrderedIdTable,
     are_among,
     are_rising,
+    at_first_mention,
     distinct,
+    ends_of,
     id_key,
     id_keys,
     ids_of_keys,
-    new_table,
+    membership,
     rising,
     table_of,
 )
@@ -52,6 +55,14 @@ def test_the_functions_agree_with_sets_and_dicts(seed: int) -> None:
     assert are_rising(ids) == (ids == sorted(set(ids)))
     for members in ids[: len(ids) // 2], ids, sorted(ids), [5]:
         assert are_among(ids, members) == [value in set(members) for value in ids]
+        assert list(map(membership(members), ids)) == [value in set(members) for value in ids]
+    members = list(dict.fromkeys(ids[::2]))
+    for each, other in (ids, members), (members, members):
+        expected = dict(zip(members, map(str, members), strict=True))
+        found = at_first_mention(each, other, list(map(str, members)), "none")
+        assert found == [expected.pop(value, "none") for value in each]
+    if ids:
+        assert ends_of(list(id_keys(ids))) == (min(ids), max(ids))
     assert list(ids_of_keys(id_keys(ids))) == ids
     assert list(map(id_key, ids)) == list(id_keys(ids))
     assert sorted(ids) == list(ids_of_keys(sorted(id_keys(ids))))
@@ -61,15 +72,12 @@ def test_the_functions_agree_with_sets_and_dicts(seed: int) -> None:
 def test_a_table_of_ids_is_a_dict(seed: int) -> None:
     ids = some_ids(seed)
     expected = {value: str(value) for value in ids}
-    for table in (
-        table_of(ids, map(str, ids)),
-        IdTable(ids, map(str, ids)),
-        new_table(FEW_IDS),
-        new_table(len(ids)),
-    ):
+    assert [table_of(ids, map(str, ids)).get(value) for value in [*ids, 7]] == [*map(str, ids), None]
+    for table in IdTable(ids, map(str, ids)), OrderedIdTable(ids, map(str, ids)), OrderedIdTable[str]():
         table.update(expected)
         assert dict(table.items()) == expected
         assert list(table) == list(expected)
+        assert list(table.values()) == list(expected.values())
         assert len(table) == len(expected)
         assert [table.get(value) for value in [*ids, 7]] == [*map(str, ids), None]
         assert table.get(7, "none") == "none"

@@ -190,7 +190,7 @@ class Program:
 
     def delay_command(self) -> c.Command:
         stream = self.engine.keyspace.streams.get(self.key())
-        known = () if stream is None or stream.schedule is None else tuple(stream.schedule.entries)
+        known = () if stream is None or stream.schedule is None else tuple(stream.schedule.ids())
         idempotency = self.random.choice([None, c.Idempotency(b"p", b"1", b"f")])
         fragments = self.random.choices(FRAGMENTS, k=self.random.choice([1, 5]))
         return self.random.choice(
