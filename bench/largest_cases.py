@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from bench.largest_appends import APPENDS
+from bench.largest_claims import CLAIMS
 from bench.largest_commands import COMMANDS
 from bench.largest_forms import (
     get_case,
@@ -209,4 +210,4 @@ GROUPS: Final = (
     ),
 )
 
-CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *COMMANDS, *HASHES)
+CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *CLAIMS, *COMMANDS, *HASHES)

@@ -48,7 +48,7 @@ def owned(group: Group, name: bytes) -> Sequence[StreamId]:
     consumer: Consumer = group.consumers[name]
     assert group.order is not None
     if consumer.pending_count <= len(group.order.key_of):
-        return list(consumer.pending_ids())
+        return list(group.pending.ids_of(consumer))
     ids = list(group.order.key_of)
     units = map(group.pending.units_of(ids).get, ids)
     return [value for value, unit in zip(ids, units, strict=True) if unit and unit.consumer is consumer]

@@ -112,7 +112,7 @@ class DeadLetters:
         Returns the id before which all entries can be shown. O(entries examined).
         """
         pending = self._group.pending
-        while wanted > 0 and (ids := list(islice(consumer.pending_ids(start), LOOK_AHEAD))):
+        while wanted > 0 and (ids := list(islice(pending.ids_of(consumer, start), LOOK_AHEAD))):
             units = pending.units_of(ids)
             exhausted = [value for value in ids if units[value].deliveries_of(value) >= self.most]
             live = self._execution.keyspace.streams[self._key].log.live_among(exhausted)

@@ -105,7 +105,8 @@ class IdleRange:
 
     def _by_id(self) -> Iterator[IdleEntry]:
         start, end = self._command.start, self._command.end
-        ids = self._pending.ids(start) if self._consumer is None else self._consumer.pending_ids(start)
+        pending, consumer = self._pending, self._consumer
+        ids = pending.ids(start) if consumer is None else pending.ids_of(consumer, start)
         in_vain = 0
         while (some := list(islice(ids, _LOOKUP_CHUNK))) and some[0] <= end:
             found = [entry for entries in self._idle_among(some) for entry in entries]

@@ -168,8 +168,9 @@ class Program:
 
     def extend(self, key: bytes, group: bytes, consumer: bytes) -> c.Command:
         found = self.engine.keyspace.group(key, group)
-        owner = None if found is None else found.consumers.get(consumer)
-        owned = () if owner is None else tuple(islice(owner.pending_ids(), 3))
+        owned: tuple[int, ...] = ()
+        if found is not None and consumer in found.consumers:
+            owned = tuple(islice(found.pending.ids_of(found.consumers[consumer]), 3))
         return c.ExtendLeases(key, group, consumer, owned or self.ids())
 
     def copy(self) -> c.Command:
