@@ -74,9 +74,8 @@ class Group:
         return 0 if self.order is None else len(self.order.ready)
 
     def held_among(self, ids: Iterable[StreamId]) -> list[StreamId]:
-        """Return those of `ids` that the group holds back. O(ids)."""
-        if self.order is None:
-            return []
+        """Return those of `ids` that the group, which has an order by key, holds back. O(ids)."""
+        assert self.order is not None
         return list(ids_of_keys(filter(self.order.held.by_key.__contains__, id_keys(ids))))
 
     @property
