@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from bench.largest_appends import APPENDS
+from bench.largest_claims import CLAIMS
 from bench.largest_commands import COMMANDS
 from bench.largest_forms import (
     get_case,
@@ -15,6 +16,7 @@ from bench.largest_forms import (
     post_case,
     with_group,
 )
+from bench.largest_hashes import HASHES
 from bench.largest_options import OPTIONS
 from bench.largest_streams import (
     Case,
@@ -208,4 +210,4 @@ GROUPS: Final = (
     ),
 )
 
-CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *COMMANDS)
+CASES: Final = (*APPENDS, *READS, *OPTIONS, *DELETIONS, *GROUPS, *CLAIMS, *COMMANDS, *HASHES)

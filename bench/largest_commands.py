@@ -11,6 +11,7 @@ from bench.largest_forms import (
     command_case,
     large_adds,
     many_acks,
+    refused,
     repeated_case,
     with_group,
 )
@@ -55,7 +56,9 @@ COMMANDS: Final = (
     Case("command", "XADD, fields", lambda s: [command("XADD", "cx", "*", *["f", "v"] * s.count(65_000))]),
     Case("command", "XDEL, ids", lambda s: [command("XDEL", "cdel", *scattered(s))], numbered("cdel", "g")),
     command_case("XTRIM ~ LIMIT 0", large("ctrim", "g"), "XTRIM ctrim MAXLEN ~ 0 LIMIT 0"),
-    Case("command", "words", lambda s: [command("WHAT", *["x"] * s.count(COMMAND_ARGUMENTS_MAX - 2))]),
+    refused(
+        Case("command", "words", lambda s: [command("WHAT", *["x"] * s.count(COMMAND_ARGUMENTS_MAX - 2))])
+    ),
     Case("command", "XADD, 15 MiB", lambda s: [command("XADD", "cv", "*", "v", s.text(15 * MIB))]),
     repeated_case("pipeline", "XADD", PIPELINE_COMMANDS_MAX, "XADD p * f v", _NOTHING),
     Case("pipeline", "XADD of 1 MiB", lambda s: [post("/v1/command/pipeline", large_adds(s, 60, MIB))]),
@@ -72,11 +75,13 @@ COMMANDS: Final = (
     repeated_case("transaction", "XRANGE", TRANSACTION_COMMANDS_MAX, "XRANGE many - + COUNT 100", _MANY),
     Case("pipeline", "XACK of ids", lambda s: [post("/v1/command/pipeline", many_acks(s, 20))], _MANY),
     Case("transaction", "XACK of ids", lambda s: [post("/v1/command/multi-exec", many_acks(s, 1))], _MANY),
-    Case(
-        "transaction",
-        "XACK of ids, refused",
-        lambda s: [post("/v1/command/multi-exec", many_acks(s, 20))],
-        _MANY,
+    refused(
+        Case(
+            "transaction",
+            "XACK of ids, refused",
+            lambda s: [post("/v1/command/multi-exec", many_acks(s, 20))],
+            _MANY,
+        )
     ),
     Case("command", "EXISTS", lambda s: [command("EXISTS", *named_streams(s))], many_streams),
     Case("command", "DEL", lambda s: [command("DEL", *named_streams(s))], many_streams),

@@ -13,14 +13,21 @@ from bench.largest_streams import NDJSON, Case, Make, Request, State, command, n
 Body = Callable[[State], Any]
 
 
+def refused(case: Case) -> Case:
+    """Return the case of a request that the server refuses."""
+    return case._replace(is_refused=True)
+
+
 def append_case(title: str, entry: Body) -> Case:
     """Return an append of one entry."""
     return Case("xadd", title, lambda state: [post("/v1/streams/x/entries", entry(state))])
 
 
-def batch_case(title: str, entries: Callable[[State], list[dict[str, Any]]]) -> Case:
+def batch_case(
+    title: str, entries: Callable[[State], list[dict[str, Any]]], *, stream: str = "batch"
+) -> Case:
     """Return a batch append of entries in one JSON body."""
-    path = "/v1/streams/batch/entries:batch"
+    path = f"/v1/streams/{stream}/entries:batch"
     return Case("xadd_batch", title, lambda state: [post(path, {"entries": entries(state)})])
 
 

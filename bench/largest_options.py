@@ -15,7 +15,7 @@ from tailrace.core.limits import PIPELINE_COMMANDS_MAX, READ_ENTRIES_MAX
 
 _MANY: Final = large("many", "g")
 _NONE: Final = quote('fields.rider == "nobody"')
-_TESTS: Final = quote(" || ".join(f'fields.rider.contains("x{number}")' for number in range(60)))
+_TESTS: Final = quote(" || ".join(f'fields.rider.startsWith("x{number}")' for number in range(60)))
 _ENTRIES: Final = "/v1/streams/many/entries"
 
 

@@ -68,12 +68,14 @@ Make = Callable[[State], Iterable[Request]]
 
 
 class Case(NamedTuple):
-    """`operation`: the operation that it measures. `prepare`: requests before the measured ones."""
+    """`operation`: the operation that it measures. `prepare`: requests before the measured ones.
+    `is_refused`: whether the case measures a refusal."""
 
     operation: str
     title: str
     requests: Make
     prepare: Make = lambda _state: ()
+    is_refused: bool = False
 
     @property
     def name(self) -> str:

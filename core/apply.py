@@ -147,13 +147,14 @@ def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
     group: Group = stream.groups[effect.group]
     stream.forget_references_from(ZERO_ID)
     ids = () if group.order is None else apply_order.owned(group, effect.consumer)
-    gone = group.take_consumer(effect.consumer)
+    gone, entries = group.take_consumer(effect.consumer)
     if ids:
         apply_order.released(keyspace, effect.key, group, ids)
     if isinstance(gone, Group):
         keyspace.garbage.add_group(gone)
     else:
         keyspace.garbage.add_consumer(gone)
+    keyspace.garbage.add_entries(group.pending, entries)
 
 
 def _consumer_seen(keyspace: Keyspace, effect: ConsumerSeen) -> None:
@@ -195,7 +196,9 @@ def _pending_removed(keyspace: Keyspace, effect: PendingRemoved) -> None:
 def _pending_between_removed(keyspace: Keyspace, effect: PendingBetweenRemoved) -> None:
     stream = keyspace.streams[effect.key]
     stream.forget_references_from(effect.first_ids[0])
-    stream.groups[effect.group].pending.remove_spans(IdSpans(effect.first_ids, effect.last_ids))
+    group: Group = stream.groups[effect.group]
+    entries = group.pending.remove_spans(IdSpans(effect.first_ids, effect.last_ids))
+    keyspace.garbage.add_entries(group.pending, entries)
 
 
 def _references_trimmed(keyspace: Keyspace, effect: ReferencesTrimmed) -> None:
@@ -206,7 +209,7 @@ def _references_trimmed(keyspace: Keyspace, effect: ReferencesTrimmed) -> None:
         if group.pending.is_within(spans):
             keyspace.garbage.add_group(group.take_pending())
         elif group.pending.count:
-            group.pending.remove_spans(spans)
+            keyspace.garbage.add_entries(group.pending, group.pending.remove_spans(spans))
 
 
 def _group(keyspace: Keyspace, effect: Any) -> Group:

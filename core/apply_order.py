@@ -7,10 +7,13 @@ whose waiting readers may now find an entry is noted in `Keyspace.freed`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
+from operator import not_
 from typing import Any, Final
 
 from tailrace.core.effects import Effect, EntriesHeld, HeldForgotten, KeysTaken
 from tailrace.core.group import Group
+from tailrace.core.id_keys import are_among
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending.consumer import Consumer
@@ -45,9 +48,10 @@ def owned(group: Group, name: bytes) -> Sequence[StreamId]:
     consumer: Consumer = group.consumers[name]
     assert group.order is not None
     if consumer.pending_count <= len(group.order.key_of):
-        return list(consumer.pending_ids())
-    units = group.pending.units_of(group.order.key_of)
-    return [value for value, unit in units.items() if unit.consumer is consumer]
+        return list(group.pending.ids_of(consumer))
+    ids = list(group.order.key_of)
+    units = map(group.pending.units_of(ids).get, ids)
+    return [value for value, unit in zip(ids, units, strict=True) if unit and unit.consumer is consumer]
 
 
 def removed(keyspace: Keyspace, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:
@@ -69,8 +73,8 @@ def forget_missing(stream: Stream) -> None:
     for group in list(stream.ordered.values()):
         assert group.order is not None
         ids = [*group.order.held, *group.order.key_of]
-        live = stream.log.live_among(ids)
-        missing = [value for value in ids if value not in live]
+        is_live = are_among(ids, stream.log.live_among(ids))
+        missing = list(compress(ids, map(not_, is_live)))
         group.order.remove(missing)
         group.order.release(missing)
 

@@ -22,6 +22,7 @@ from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.scattered_part import Part, Removed
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Bunch
 from tailrace.core.scan_order import ScanOrder
@@ -70,9 +71,15 @@ class Garbage:
         self._add(_group(group), group.part_count)
 
     def add_consumer(self, consumer: Consumer) -> None:
-        """Add a consumer that was removed from its group, with its units. O(1); with a large backlog, O(parts
+        """Add a consumer that was removed from its group, with its runs. O(1); with a large backlog, O(parts
         of the consumer)."""
-        self._add(_consumer(consumer), 1 + len(consumer.runs) + len(consumer.scattered))
+        self._add(_consumer(consumer), 1 + len(consumer.runs))
+
+    def add_entries(self, pending: PendingEntriesList, removed: list[Removed]) -> None:
+        """Add entries that were removed from `pending`, but are still in its order of delivery. O(1); with a
+        large backlog, O(entries)."""
+        if removed:
+            self._add(_entries(pending, removed), sum(len(each.units) for each in removed))
 
     def _add(self, parts: Iterator[int], count: int) -> None:
         has_backlog = self.part_count > GARBAGE_PARTS_MAX
@@ -160,7 +167,8 @@ def _group(group: Group) -> Iterator[int]:
     yield 1
     yield from _units(group.pending)
     yield from _table(group.pending.runs)
-    yield from _table(group.pending.scattered)
+    for part in group.pending.scattered.parts:
+        yield from _part(part)
     while group.consumers:
         _, consumer = group.consumers.popitem()
         yield from _consumer(consumer)
@@ -169,7 +177,21 @@ def _group(group: Group) -> Iterator[int]:
 def _consumer(consumer: Consumer) -> Iterator[int]:
     yield 1
     yield from _table(consumer.runs)
-    yield from _table(consumer.scattered)
+
+
+def _part(part: Part) -> Iterator[int]:
+    while part.owned:
+        _, units = part.owned.popitem()
+        yield from _table(units)
+    yield from _table(part.units)
+
+
+def _entries(pending: PendingEntriesList, removed: list[Removed]) -> Iterator[int]:
+    tables = [units for each in removed for units in each.owned.values()]
+    while unlinked := pending.unlink(removed, _STEP):
+        yield unlinked
+    for units in tables:
+        yield from _table(units)
 
 
 def _units(pending: PendingEntriesList) -> Iterator[int]:

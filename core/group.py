@@ -11,9 +11,11 @@ from sortedcontainers import SortedDict
 
 from tailrace.core.filters import Filter
 from tailrace.core.group_settings import GroupSettings
+from tailrace.core.id_keys import id_keys, ids_of_keys
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.scattered_part import Removed
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream_id import StreamId
@@ -72,8 +74,9 @@ class Group:
         return 0 if self.order is None else len(self.order.ready)
 
     def held_among(self, ids: Iterable[StreamId]) -> list[StreamId]:
-        """Return those of `ids` that the group holds back. O(ids)."""
-        return [] if self.order is None else list(filter(self.order.held.__contains__, ids))
+        """Return those of `ids` that the group, which has an order by key, holds back. O(ids)."""
+        assert self.order is not None
+        return list(ids_of_keys(filter(self.order.held.by_key.__contains__, id_keys(ids))))
 
     @property
     def needed_from(self) -> StreamId:
@@ -93,18 +96,17 @@ class Group:
             gone.consumers[consumer.name] = consumer.take_pending()
         return gone
 
-    def take_consumer(self, name: bytes) -> Group | Consumer:
+    def take_consumer(self, name: bytes) -> tuple[Group | Consumer, list[Removed]]:
         """Remove a consumer with its pending entries. Return what is to be freed: the consumer, or a group
-        that has the consumer if it owns all pending entries. O(1) in the second case, else as
-        `PendingEntriesList.drop_consumer`."""
+        that has the consumer if it owns all pending entries; and the entries that are to be unlinked. O(1) in
+        the second case, else as `PendingEntriesList.drop_consumer`."""
         consumer: Consumer = self.consumers.pop(name)
         if consumer.pending_count < self.pending.count:
-            self.pending.drop_consumer(consumer)
-            return consumer
+            return consumer, self.pending.drop_consumer(consumer)
         gone = Group(self.name, self.last_delivered_id, self.entries_read)
         gone.pending, self.pending = self.pending, gone.pending
         gone.consumers[name] = consumer
-        return gone
+        return gone, []
 
     def transfer(self, name: bytes, new_name: bytes) -> None:
         """Make the consumer `new_name` the owner of all entries of the consumer `name`. O(entries of the one

@@ -8,7 +8,6 @@ module never changes anything.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from itertools import takewhile
 
 from tailrace.core.agenda import OF_SCHEDULE, Agenda
@@ -17,12 +16,9 @@ from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.log.entry_log import EntryLog
-from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import DeliveryOrder
-from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.run import Run
-from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.pending.units import Unit
+from tailrace.core.pending_invariants import check_group, linked
 from tailrace.core.scan_order import in_order, scan_position
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, U64_MAX
@@ -64,7 +60,7 @@ def _check_agenda(agenda: Agenda, stream: Stream) -> None:
         has_ids = stream.last_id <= MAX_ID - len(schedule.entries)
         waiting[OF_SCHEDULE] = schedule.first_ms if has_ids else None
         assert schedule.size_bytes == sum(map(len, schedule.entries.values())), "a schedule's bytes are wrong"
-        last = max((value & U64_MAX for value in schedule.entries), default=0)
+        last = max((value & U64_MAX for value in schedule.ids()), default=0)
         assert last <= schedule.last_number, "a scheduled id is above the greatest number"
     for name, first_ms in waiting.items():
         deadline_ms = agenda.due.of((stream.serial, name))
@@ -89,9 +85,12 @@ def _check_passed(stream: Stream, order: DeliveryOrder) -> None:
     """Check that no unit up to the one that was passed over has a live entry."""
     passed: list[Unit] = []
     if order.passed is not None:
-        passed = [*takewhile(lambda unit: unit is not order.passed, order.units()), order.passed]
-        assert list(order.units())[: len(passed)] == passed, "the passed unit is not in the order"
-    live = stream.log.live_among(value for unit in passed for value in unit.live_ids())
+        units = list(linked(order))
+        passed = [*takewhile(lambda unit: unit is not order.passed, units), order.passed]
+        assert units[: len(passed)] == passed, "the passed unit is not in the order"
+    shown = set(map(id, order.units()))
+    ids = [value for unit in passed if id(unit) in shown for value in unit.live_ids()]
+    live = stream.log.live_among(ids)
     assert not live, "a live entry was passed over"
 
 
@@ -132,26 +131,6 @@ def _check_block(block: Block, ids: list[int]) -> None:
     assert block.holes < 1 << block.count, "a hole is outside the block"
 
 
-def check_group(group: Group) -> None:
-    """Check the pending entries list against the consumers' indexes and the order of delivery."""
-    pending = group.pending
-    owners = _check_units(pending)
-    assert pending.count == len(owners), "the count of pending entries is wrong"
-    assert pending.nacked_count == sum(owner is None for owner in owners.values()), "nacked is wrong"
-    assert list(pending.ids()) == sorted(owners), "the index by id differs from the units"
-    for name, consumer in group.consumers.items():
-        assert name == consumer.name, f"consumer {name!r} is called {consumer.name!r}"
-        _check_consumer(consumer, [value for value in sorted(owners) if owners[value] is consumer])
-        filed = [pending.scattered[value] is unit for value, unit in consumer.scattered.items()]
-        assert all(filed), f"consumer {name!r} has an entry under a wrong unit"
-    scattered = _distinct(pending.scattered.values())
-    held: list[Unit] = [unit for unit in scattered if unit.is_held]
-    assert held or pending.held is None or pending.held.head is None, "a unit in the list is not delayed"
-    if pending.held is not None:
-        _check_order(pending.held, held)
-    _check_order(pending.order, [*pending.runs.values(), *(each for each in scattered if not each.is_held)])
-
-
 def check_order(stream: Stream, group: Group) -> None:
     """Check the order by key of a group against its settings, its pending entries and the stream's
     entries."""
@@ -164,7 +143,7 @@ def check_order(stream: Stream, group: Group) -> None:
     assert not order.is_done, "an order is kept without need"
     assert held == sorted(held), "the held entries are not in order"
     assert max(held, default=0) <= group.last_delivered_id, "an unread entry is held"
-    assert live == set(held) | set(order.key_of), "an entry is held or in flight, but deleted"
+    assert live == sorted({*held, *order.key_of}), "an entry is held or in flight, but deleted"
     assert all(value in group.pending for value in order.key_of), "an entry is in flight, but not pending"
     assert order.in_flight == Counter(order.key_of.values()), "the keys in flight are wrong"
     queues: dict[bytes, list[int]] = {}
@@ -175,71 +154,3 @@ def check_order(stream: Stream, group: Group) -> None:
     first = {queue[0] for key, queue in queues.items() if key not in order.in_flight}
     assert set(order.ready) == first | {value for value, key in order.held.items() if key is None}
     assert set(order.key_of) <= set(order.heap), "a trim would not find an entry"
-
-
-def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
-    """Check that each id is pending once, and return the owner of each."""
-    owners: dict[int, Consumer | None] = {}
-    previous = -1
-    for key, run in pending.runs.items():
-        _check_run(key, run)
-        assert previous < run.first_id, "runs overlap"
-        previous = run.last_id
-        if isinstance(run, Strip):
-            _check_strip(run)
-            owners.update((entry.id, entry.consumer) for entry in run.entries())
-        else:
-            owners.update(dict.fromkeys(run.live_ids(), run.consumer))
-    for value, unit in pending.scattered.items():
-        assert value in list(unit.live_ids()), "an entry is filed under a unit that does not have it"
-        assert value not in owners, "an entry is pending twice"
-        owners[value] = unit.consumer
-    scattered = [value for unit in _distinct(pending.scattered.values()) for value in unit.live_ids()]
-    assert sorted(scattered) == sorted(pending.scattered), "a unit has an entry that is not filed under it"
-    assert list(pending.scattered_ids.from_(0)) == sorted(scattered), (
-        "the index of scattered entries is wrong"
-    )
-    return owners
-
-
-def _distinct(units: Iterable[Single | Bunch]) -> list[Single | Bunch]:
-    return list({id(unit): unit for unit in units}.values())
-
-
-def _check_run(key: int, run: Run) -> None:
-    ids = list(run.live_ids())
-    assert ids, "a run is empty"
-    assert run.live == len(ids), "a run's live entries are miscounted"
-    assert (ids[0], ids[-1]) == (run.first_id, run.last_id), "a run's ends are not live"
-    assert key == run.key <= run.first_id, "a run is filed under a wrong key"
-    assert run.consumer is not None, "a run has no owner"
-
-
-def _check_strip(strip: Strip) -> None:
-    times = [entry.delivered_at_ms for entry in strip.entries()]
-    assert times == sorted(times), "the times of a strip fall"
-    assert times[-1] <= strip.delivered_at_ms, "a strip is filed under a time before its last entry"
-    assert all(strip.key in owner.runs for owner in strip.owners()), "an owner's index lacks a strip"
-
-
-def _check_consumer(consumer: Consumer, ids: list[int]) -> None:
-    assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
-    assert consumer.scattered.keys() <= set(ids), f"consumer {consumer.name!r} has an entry of another owner"
-    assert list(consumer.pending_ids()) == ids, f"consumer {consumer.name!r} has a wrong index"
-
-
-def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
-    """Check that all units are linked once and both ways, unowned first, then by time, and the index of
-    times."""
-    listed = list(order.units())
-    assert sorted(map(id, listed)) == sorted(map(id, units)), "the order lacks or repeats a unit"
-    times = [-1 if unit.consumer is None and not unit.is_held else unit.delivered_at_ms for unit in listed]
-    assert times == sorted(times), "the order of delivery is broken"
-    previous: Unit | None = None
-    for unit in listed:
-        assert unit.prev is previous, "a backward link is wrong"
-        previous = unit
-    assert order.tail is previous, "the tail is wrong"
-    assert order.last_of_time == dict(zip(times, listed, strict=True)), "the times' index is wrong"
-    falling = list(order.times_up_to(max(times, default=0)))
-    assert falling == sorted(set(times), reverse=True), "the view of times is wrong"

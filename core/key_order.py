@@ -19,12 +19,12 @@ never reads an entry, and never decides which entries a read delivers.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import islice
+from itertools import islice, repeat
 from typing import Final
 
+from tailrace.core.id_keys import IdTable, OrderedIdTable, id_keys
 from tailrace.core.order_limits import HELD_ENTRIES_MAX, KEYS_IN_FLIGHT_MAX
 from tailrace.core.stream_id import StreamId
 
@@ -45,15 +45,15 @@ class KeyOrder:
         # The field that has the keys; None: `order_by` was removed, and entries are still held.
         self.field = field
         # The key of each entry in flight.
-        self.key_of: dict[StreamId, bytes] = {}
+        self.key_of: IdTable[bytes] = IdTable()
         # How many entries of each key are in flight: 1, except as above.
         self.in_flight: dict[bytes, int] = {}
         # The held entries in order of their ids, with their keys; None: no key.
-        self.held: OrderedDict[StreamId, bytes | None] = OrderedDict()
+        self.held: OrderedIdTable[bytes | None] = OrderedIdTable()
         # The held entries of each key, in order of their ids.
-        self.queues: dict[bytes, OrderedDict[StreamId, None]] = {}
+        self.queues: dict[bytes, OrderedIdTable[None]] = {}
         # The entries that are ready, in the order in which they became so.
-        self.ready: OrderedDict[StreamId, None] = OrderedDict()
+        self.ready: OrderedIdTable[None] = OrderedIdTable()
         # A heap of the ids in flight, and of some that no longer are.
         self.heap: list[StreamId] = []
 
@@ -89,10 +89,10 @@ class KeyOrder:
         """Note that `ids` were delivered: they are no longer held. A key is in flight from now on; None: the
         entry has none, or is not pending. O(m) amortised."""
         is_freed = False
-        for value, key in zip(ids, keys, strict=True):
-            held_key = self._pop_held(value)
+        for value, id_key, key in zip(ids, id_keys(ids), keys, strict=True):
+            held_key = self._pop_held(id_key)
             if key is not None:
-                self.key_of[value] = key
+                self.key_of.by_key[id_key] = key
                 self.in_flight[key] = self.in_flight.get(key, 0) + 1
                 heappush(self.heap, value)
             elif held_key is not None:
@@ -105,16 +105,16 @@ class KeyOrder:
     def hold(self, ids: Sequence[StreamId], keys: Sequence[bytes | None]) -> bool:
         """Hold `ids`, which rise and are above all held ones. O(m)."""
         is_freed = False
-        for value, key in zip(ids, keys, strict=True):
-            self.held[value] = key
+        for id_key, key in zip(id_keys(ids), keys, strict=True):
+            self.held.by_key[id_key] = key
             if key is None:
-                self.ready[value] = None
+                self.ready.by_key[id_key] = None
                 is_freed = True
                 continue
             queue = self.queues.get(key)
             if queue is None:
-                queue = self.queues[key] = OrderedDict()
-            queue[value] = None
+                queue = self.queues[key] = OrderedIdTable()
+            queue.by_key[id_key] = None
             is_freed |= self._settle(key)
         return is_freed
 
@@ -122,8 +122,8 @@ class KeyOrder:
         """Free the keys of those of `ids` that are in flight, because they are no longer pending. O(m)."""
         was_full = self.is_full
         is_freed = False
-        for value in ids:
-            key = self.key_of.pop(value, None)
+        for id_key in id_keys(ids):
+            key = self.key_of.by_key.pop(id_key, None)
             if key is None:
                 continue
             count = self.in_flight.pop(key) - 1
@@ -136,12 +136,12 @@ class KeyOrder:
     def remove(self, ids: Iterable[StreamId]) -> StreamId | None:
         """Forget the held ones of `ids`, which were deleted. Return the first of them, None if there are
         none. O(m)."""
-        gone = [value for value in ids if value in self.held]
-        for value in gone:
-            key = self._pop_held(value)
+        gone = list(filter(self.held.by_key.__contains__, id_keys(ids)))
+        for id_key in gone:
+            key = self._pop_held(id_key)
             if key is not None:
                 self._settle(key)
-        return min(gone, default=None)
+        return int.from_bytes(min(gone)) if gone else None
 
     def in_flight_up_to(self, last_id: StreamId) -> list[StreamId]:
         """Return the ids in flight up to `last_id`, and forget that they have to be looked for. O(m log n)
@@ -163,24 +163,24 @@ class KeyOrder:
     def forget_held(self) -> bool:
         """Forget all held entries, because the group was moved. O(1), and later O(held) to free them."""
         was_full = self.is_full
-        self.held, self.queues, self.ready = OrderedDict(), {}, OrderedDict()
+        self.held, self.queues, self.ready = OrderedIdTable(), {}, OrderedIdTable()
         return was_full and not self.is_full
 
     def drain(self) -> None:
         """Let all held entries be ready, in order of their ids, because `order_by` was removed. O(held)."""
         self.field = None
-        self.key_of, self.in_flight, self.queues, self.heap = {}, {}, {}, []
-        self.held = OrderedDict.fromkeys(self.held)
-        self.ready = OrderedDict.fromkeys(self.held)
+        self.key_of, self.in_flight, self.queues, self.heap = IdTable(), {}, {}, []
+        self.held = OrderedIdTable.of(self.held, repeat(None, len(self.held)))
+        self.ready = OrderedIdTable.of(self.held, repeat(None, len(self.held)))
 
-    def _pop_held(self, value: StreamId) -> bytes | None:
-        """Forget that `value` is held, if it is, and return its key. `_settle` must follow unless the key is
+    def _pop_held(self, id_key: bytes) -> bytes | None:
+        """Forget that an id is held, if it is, and return its key. `_settle` must follow unless the key is
         taken. O(1)."""
-        key = self.held.pop(value, None)
-        self.ready.pop(value, None)
+        key = self.held.by_key.pop(id_key, None)
+        self.ready.by_key.pop(id_key, None)
         if key is not None:
             queue = self.queues[key]
-            del queue[value]
+            del queue.by_key[id_key]
             if not queue:
                 del self.queues[key]
         return key
@@ -191,10 +191,10 @@ class KeyOrder:
         queue = self.queues.get(key)
         if queue is None or key in self.in_flight:
             return False
-        first = next(iter(queue))
-        if first in self.ready:
+        first = next(iter(queue.by_key))
+        if first in self.ready.by_key:
             return False
-        self.ready[first] = None
+        self.ready.by_key[first] = None
         return True
 
     # --- copies and storage --------------------------------------------------------------------
@@ -212,13 +212,14 @@ class KeyOrder:
     def restored(
         cls,
         field: str | None,
-        key_of: dict[StreamId, bytes],
-        held: OrderedDict[StreamId, bytes | None],
+        key_of: IdTable[bytes],
+        held: OrderedIdTable[bytes | None],
         ready: Iterable[StreamId],
     ) -> KeyOrder:
         """Return the order with this state. O(parts)."""
         order = cls(field)
         order.take(list(key_of), list(key_of.values()))
         order.hold(list(held), list(held.values()))
-        order.ready = OrderedDict.fromkeys(ready)
+        ready = list(ready)
+        order.ready = OrderedIdTable.of(ready, repeat(None, len(ready)))
         return order

@@ -12,12 +12,13 @@ as ``s1764003600000-1763999999000000``. This module never decides when an entry 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
 from sortedcontainers import SortedDict
 
+from tailrace.core.id_keys import id_key, id_keys, ids_of_keys, rising
 from tailrace.core.stream_id import SEQ_BITS, U64_MAX
 
 ScheduledId: TypeAlias = int
@@ -52,8 +53,8 @@ class Schedule:
     __slots__ = ("entries", "last_number", "size_bytes")
 
     def __init__(self) -> None:
-        # The fragments by scheduled id, in the order of publication.
-        self.entries: SortedDict[ScheduledId, bytes] = SortedDict()
+        # The fragments by the keys of the scheduled ids (`core.id_keys`), in the order of publication.
+        self.entries: SortedDict[bytes, bytes] = SortedDict()
         # The bytes of all fragments.
         self.size_bytes = 0
         # The greatest number ever used.
@@ -61,13 +62,13 @@ class Schedule:
 
     def add(self, ids: Sequence[ScheduledId], fragments: Sequence[bytes]) -> None:
         """Add entries under new ids. O(log n) an entry."""
-        self.entries.update(zip(ids, fragments, strict=True))
+        self.entries.update(zip(id_keys(ids), fragments, strict=True))
         self.size_bytes += sum(map(len, fragments))
         self.last_number = max(self.last_number, ids[-1] & U64_MAX)
 
     def remove(self, ids: Sequence[ScheduledId]) -> list[bytes]:
         """Remove entries, which all exist, and return their fragments. O(log n) an entry."""
-        fragments = [self.entries.pop(value) for value in ids]
+        fragments = list(map(self.entries.pop, id_keys(ids)))
         self.size_bytes -= sum(map(len, fragments))
         return fragments
 
@@ -75,17 +76,34 @@ class Schedule:
         """Return the first ids whose time has come, at most `most`, and as many as fit into `max_bytes`, or
         one. O(log n + m)."""
         ids: list[ScheduledId] = []
-        for value in islice(self.entries.irange(maximum=now_ms << SEQ_BITS | U64_MAX), most):
+        for key in islice(self.entries.irange(maximum=id_key(now_ms << SEQ_BITS | U64_MAX)), most):
             if max_bytes <= 0:
                 break
-            ids.append(value)
-            max_bytes -= len(self.entries[value])
+            ids.append(int.from_bytes(key))
+            max_bytes -= len(self.entries[key])
         return ids
+
+    def ids(self) -> Iterator[ScheduledId]:
+        """Return all ids in the order of publication. O(n)."""
+        return ids_of_keys(self.entries)
+
+    def after(self, value: ScheduledId | None, most: int) -> Sequence[ScheduledId]:
+        """Return the first ids, or those above `value` if given, at most `most`. O(log n + m)."""
+        keys = self.entries.irange(None if value is None else id_key(value), inclusive=(False, True))
+        return list(ids_of_keys(islice(keys, most)))
+
+    def among(self, ids: Sequence[ScheduledId]) -> Sequence[ScheduledId]:
+        """Return those of `ids` that are scheduled, rising, each once. O(m log m)."""
+        return rising(ids_of_keys(filter(self.entries.__contains__, id_keys(ids))))
+
+    def fragments_of(self, ids: Sequence[ScheduledId]) -> list[bytes]:
+        """Return the fragments of entries, which all exist. O(m)."""
+        return list(map(self.entries.__getitem__, id_keys(ids)))
 
     @property
     def first_ms(self) -> int | None:
         """The time of the first entry, None if there is none. O(1)."""
-        return deliver_at_ms(self.entries.peekitem(0)[0]) if self.entries else None
+        return deliver_at_ms(next(self.ids())) if self.entries else None
 
 
 def new_scheduled_ids(

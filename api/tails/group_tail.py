@@ -14,6 +14,7 @@ from tailrace.api.tails import sse
 from tailrace.api.tails.tail import EventForm
 from tailrace.core.commands import PendingRange, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import StreamError
+from tailrace.core.id_keys import ends_of, id_keys
 from tailrace.core.replies import ReadReply, Reply, StreamRead
 from tailrace.core.stream_id import StreamId
 
@@ -51,7 +52,8 @@ class GroupTail:
         self._sent = dict(history)
         """The greatest id sent of each stream. Claimed entries have smaller ids and do not change it."""
         self._form = form
-        self._unacknowledged: dict[bytes, set[StreamId]] = {}
+        # By the keys of the ids (`core.id_keys`).
+        self._unacknowledged: dict[bytes, set[bytes]] = {}
 
     @property
     def is_full(self) -> bool:
@@ -69,18 +71,18 @@ class GroupTail:
             return []
         group, consumer = self._reader.group, self._reader.consumer
         return [
-            PendingRange(key, group, min(ids), max(ids), _ALL, consumer=consumer)
-            for key, ids in self._unacknowledged.items()
+            PendingRange(key, group, *ends_of(sent), _ALL, consumer=consumer)
+            for key, sent in self._unacknowledged.items()
         ]
 
     def answered(self, replies: Sequence[Reply | StreamError]) -> list[bytes]:
         """Remove the entries from the window that are no longer pending. There is no event to send."""
-        pending: dict[bytes, set[StreamId]] = {}
+        pending: dict[bytes, set[bytes]] = {}
         for (key, sent), reply in zip(self._unacknowledged.items(), replies, strict=True):
             if isinstance(reply, StreamError):
                 raise reply
             assert isinstance(reply, list)
-            if left := sent.intersection([entry.id for entry in reply]):
+            if left := sent.intersection(id_keys([entry.id for entry in reply])):
                 pending[key] = left
         self._unacknowledged = pending
         return []
@@ -121,7 +123,7 @@ class GroupTail:
         if read.history:
             self._history[key] = read.next
         if not self._reader.noack:
-            self._unacknowledged.setdefault(key, set()).update(ids)
+            self._unacknowledged.setdefault(key, set()).update(id_keys(ids))
         self._keys.remove(key)
         self._keys.append(key)
         return sse.event(

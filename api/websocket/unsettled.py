@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tailrace.api.websocket_limits import RELEASED_IDS_MAX
 from tailrace.core.commands import NackMode, NegativeAcknowledge, PendingRange
 from tailrace.core.errors import StreamError
+from tailrace.core.id_keys import ends_of, id_keys, ids_of_keys
 from tailrace.core.replies import PendingEntry, Reply
 from tailrace.core.stream_id import StreamId
 
@@ -36,7 +37,8 @@ class Unsettled:
     """Unsettled deliveries by owner: the latest `RELEASED_IDS_MAX` of each. All methods are O(1) per id."""
 
     def __init__(self) -> None:
-        self._ids: dict[Owner, OrderedDict[StreamId, None]] = {}
+        # By the keys of the ids (`core.id_keys`).
+        self._ids: dict[Owner, OrderedDict[bytes, None]] = {}
 
     def track(self, owner: Owner) -> None:
         """Remember the deliveries to `owner` from now on."""
@@ -47,7 +49,7 @@ class Unsettled:
         held = self._ids.get(owner)
         if held is None:
             return
-        held.update(dict.fromkeys(ids))
+        held.update(dict.fromkeys(id_keys(ids)))
         while len(held) > RELEASED_IDS_MAX:
             held.popitem(last=False)
 
@@ -55,16 +57,14 @@ class Unsettled:
         """Forget `ids`, because they were acknowledged or returned."""
         for owner, held in self._ids.items():
             if (owner.key, owner.group) == (key, group):
-                for value in ids:
-                    held.pop(value, None)
+                for id_key in id_keys(ids):
+                    held.pop(id_key, None)
 
     def questions(self) -> list[PendingRange]:
         """Return commands that list which entries are pending for each owner, between its first id and its
         last."""
         return [
-            PendingRange(
-                owner.key, owner.group, min(held), max(held), RELEASED_IDS_MAX, consumer=owner.consumer
-            )
+            PendingRange(owner.key, owner.group, *ends_of(held), RELEASED_IDS_MAX, consumer=owner.consumer)
             for owner, held in self._holding()
         ]
 
@@ -75,10 +75,10 @@ class Unsettled:
         for (owner, held), answer in zip(self._holding(), answers, strict=True):
             if isinstance(answer, Sequence):
                 pending = [entry.id for entry in answer if isinstance(entry, PendingEntry)]
-                ids = [value for value in pending if value in held]
+                ids = list(ids_of_keys(filter(held.__contains__, id_keys(pending))))
                 if ids:
                     found.append(given_back(owner, ids))
         return found
 
-    def _holding(self) -> Iterator[tuple[Owner, OrderedDict[StreamId, None]]]:
+    def _holding(self) -> Iterator[tuple[Owner, OrderedDict[bytes, None]]]:
         return ((owner, held) for owner, held in self._ids.items() if held)

@@ -8,9 +8,13 @@ its entries are known to be referenced; the next trim starts there. One trim exa
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import not_
+
 from tailrace.core.commands import Trim
 from tailrace.core.effects import EntriesRemoved, EntriesTrimmed
 from tailrace.core.execution import Execution
+from tailrace.core.id_keys import are_among
 from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX
 from tailrace.core.log.block import Block
 from tailrace.core.pending.pending_list import PendingEntriesList
@@ -73,9 +77,10 @@ class _PendingByBlock:
             self._next_id = MAX_ID if found is None else found
         return count
 
-    def among(self, ids: list[StreamId]) -> set[StreamId]:
-        """The ids among `ids` that are pending."""
-        return set(self._pending.units_of(ids))
+    def outside(self, ids: list[StreamId]) -> list[StreamId]:
+        """The ids among `ids` that are not pending."""
+        is_pending = are_among(ids, list(self._pending.units_of(ids)))
+        return list(compress(ids, map(not_, is_pending)))
 
 
 class _Walk:
@@ -161,6 +166,5 @@ class _Walk:
         ids = self.stream.log.range(block.first_id, min(block.last_id, self._read_up_to, least_kept - 1))[0]
         self._looks_left -= len(ids)
         for group in self._groups:
-            pending = group.among(ids)
-            ids = [value for value in ids if value not in pending]
+            ids = group.outside(ids)
         self.ids += ids[: self._excess]

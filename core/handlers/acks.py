@@ -16,6 +16,7 @@ from tailrace.core.handlers.backoff import delay_of, require_near
 from tailrace.core.handlers.dead_letters import DeadLetters, MoveRoom, dead_letters_of
 from tailrace.core.handlers.delete import acknowledge
 from tailrace.core.handlers.groups import missing_for, require_key_and_group
+from tailrace.core.id_keys import id_keys, ids_of_keys
 from tailrace.core.log.dead_letter import FATAL, MAX_DELIVERIES
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream import Stream
@@ -50,20 +51,20 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
         require_near("delay_ms", command.delay_ms, command.delay_ms)
     ids = parsed(command.ids)
     unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
-    batch: dict[StreamId, int] = {}
+    batch: dict[bytes, int] = {}
     if command.force and group.order is not None:
         # A group with an order by key makes nothing pending but by its reads.
         command = replace(command, force=False)
     letters = dead_letters_of(execution, command.key, group, MoveRoom())
     done = 0
-    for value in ids:
-        if value in batch:
+    for value, id_key in zip(ids, id_keys(ids), strict=True):
+        if id_key in batch:
             done += _flush(execution, command, batch, letters, unit_of)
             # The flush moved entries to other units.
             unit_of = group.pending.get
         deliveries = _deliveries_after(stream, unit_of(value), command, value)
         if deliveries is not None:
-            batch[value] = deliveries
+            batch[id_key] = deliveries
     done += _flush(execution, command, batch, letters, unit_of)
     if done:
         execution.wake(command.key)
@@ -87,38 +88,40 @@ def _deliveries_after(
 def _flush(
     execution: Execution,
     command: NegativeAcknowledge,
-    batch: dict[StreamId, int],
+    batch: dict[bytes, int],
     letters: DeadLetters | None,
     unit_of: Callable[[StreamId], Unit | None],
 ) -> int:
+    """Apply `batch`: the new delivery counts by the key of the id. Return how many entries it has."""
     count = len(batch)
     if letters is not None:
         exhausted = [
             value
-            for value, deliveries in batch.items()
+            for value, deliveries in zip(ids_of_keys(batch), batch.values(), strict=True)
             if deliveries >= letters.most and unit_of(value) is not None
         ]
         is_fatal = command.mode is NackMode.FATAL and command.retry_count is None
-        for value in letters.move(exhausted, reason=FATAL if is_fatal else MAX_DELIVERIES):
-            del batch[value]
+        for id_key in id_keys(letters.move(exhausted, reason=FATAL if is_fatal else MAX_DELIVERIES)):
+            del batch[id_key]
     if batch:
         _give_back(execution, command, batch)
         batch.clear()
     return count
 
 
-def _give_back(execution: Execution, command: NegativeAcknowledge, batch: dict[StreamId, int]) -> None:
+def _give_back(execution: Execution, command: NegativeAcknowledge, batch: dict[bytes, int]) -> None:
     """Take the entries of `batch` from their consumers, each group of equal delays in one effect."""
     key, group = command.key, command.group
     delay = delay_of(command, execution.keyspace.streams[key].groups[group].settings)
     if delay is None:
-        execution.do(Nacked(key, group, list(batch), list(batch.values())))
+        execution.do(Nacked(key, group, list(ids_of_keys(batch)), list(batch.values())))
         return
-    by_delay: defaultdict[int, dict[StreamId, int]] = defaultdict(dict)
-    for value, deliveries in batch.items():
-        by_delay[delay(deliveries)][value] = deliveries
-    for delay_ms, some in by_delay.items():
-        ids, counts = list(some), list(some.values())
+    by_delay: defaultdict[int, tuple[list[StreamId], list[int]]] = defaultdict(lambda: ([], []))
+    for value, deliveries in zip(ids_of_keys(batch), batch.values(), strict=True):
+        ids, counts = by_delay[delay(deliveries)]
+        ids.append(value)
+        counts.append(deliveries)
+    for delay_ms, (ids, counts) in by_delay.items():
         if delay_ms:
             execution.do(RetriesDelayed(key, group, ids, counts, execution.now_ms + delay_ms))
         else:

@@ -6,14 +6,16 @@ entries are claimed: `core.handlers.claims` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
+from operator import not_
 
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.effects import Claimed, ConsumerSeen, PendingRemoved
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.dead_letters import DeadLetters, MoveRoom, dead_letters_of
+from tailrace.core.id_keys import ID_BYTES, are_among, id_key, id_keys, ids_of_keys, membership
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
@@ -27,7 +29,7 @@ class ClaimBatch:
     second claim must see the result of the first.
 
     `group`: the group. `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an
-    id is in the log. `fragment_of`: the fragments for the reply by id, if the reply has fields.
+    id is in the log.
     """
 
     def __init__(
@@ -43,15 +45,16 @@ class ClaimBatch:
         self.stream: Stream = execution.keyspace.streams[key]
         self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
         self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
-        self.fragment_of: dict[StreamId, bytes | None] = {}
         self._execution = execution
         self._key = key
         self.group = group
         self._consumer = consumer
         self._delivered_at_ms = delivered_at_ms
-        self._deliveries_of: dict[StreamId, int] = {}
+        # Fragments, new delivery counts and dropped entries, by the keys of their ids.
+        self._fragment_of: dict[bytes, bytes | None] = {}
+        self._deliveries_of: dict[bytes, int] = {}
         self._claimed_ids: list[StreamId] = []
-        self._dropped_ids: dict[StreamId, None] = {}
+        self._dropped: dict[bytes, None] = {}
         self._just_id = just_id
         # A claim of ids only is no delivery, so it moves no entry.
         self._letters = None if just_id else dead_letters_of(execution, key, group, MoveRoom())
@@ -66,35 +69,38 @@ class ClaimBatch:
         self.unit_of = self.group.pending.get if few else self.group.pending.units_of(ids).get
         if fragments is not None:
             live = [value is not None for value in fragments]
-            self.is_live = set(compress(ids, live)).__contains__
+            self.is_live = membership(list(compress(ids, live)))
         elif few:
             self.is_live = self.stream.log.__contains__
         else:
-            self.is_live = self.stream.log.live_among(ids).__contains__
+            self.is_live = membership(self.stream.log.live_among(ids))
+
+    def note_fragments(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> None:
+        """Keep the fragments of `ids` for the reply, which has fields. O(ids) in C."""
+        self._fragment_of = dict(zip(id_keys(ids), fragments, strict=True))
 
     def __contains__(self, value: StreamId) -> bool:
         """Whether `value` is claimed in this batch and not yet applied."""
-        return value in self._deliveries_of
+        return value.to_bytes(ID_BYTES) in self._deliveries_of
 
     def add(self, value: StreamId, deliveries: int) -> None:
         """Claim the entry `value`. `deliveries`: its new delivery count."""
-        self._deliveries_of[value] = deliveries
+        self._deliveries_of[value.to_bytes(ID_BYTES)] = deliveries
         self._claimed_ids.append(value)
 
-    def add_all(self, deliveries_of: Mapping[StreamId, int]) -> None:
-        """Claim entries that are not in the batch. `deliveries_of`: the new delivery count of each. O(m) in
-        C."""
-        self._deliveries_of.update(deliveries_of)
-        self._claimed_ids += deliveries_of
+    def add_all(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
+        """Claim entries that are not in the batch. `deliveries`: their new delivery counts. O(m) in C."""
+        self._deliveries_of.update(zip(id_keys(ids), deliveries, strict=True))
+        self._claimed_ids += ids
 
     def drop_all(self, ids: Sequence[StreamId]) -> None:
         """Remove the deleted entries `ids`, all pending, from the pending entries list. O(m) in C."""
-        self._dropped_ids.update(dict.fromkeys(ids))
+        self._dropped.update(dict.fromkeys(id_keys(ids)))
 
     def drop_if_pending(self, value: StreamId) -> None:
         """Remove the deleted entry `value` from the pending entries list if it is there."""
         if self.unit_of(value) is not None:
-            self._dropped_ids[value] = None
+            self._dropped[id_key(value)] = None
 
     def apply(self) -> None:
         """Apply the claims so far: `unit_of` then returns the new units."""
@@ -109,24 +115,24 @@ class ClaimBatch:
         fragments: list[bytes | None] = [None] * len(self._claimed_ids)
         if not self._just_id:
             fragments = self.stream.log.get_many(self._claimed_ids, room.left_bytes)
-            self.fragment_of = dict(zip(self._claimed_ids, fragments, strict=False))
+            self.note_fragments(self._claimed_ids[: len(fragments)], fragments)
         kept = room.take_fitting(fragments)
         given_up = self._claimed_ids[kept:]
         del self._claimed_ids[kept:]
-        for value in given_up:
-            del self._deliveries_of[value]
+        for key in id_keys(given_up):
+            del self._deliveries_of[key]
         return given_up[0] if given_up else None
 
     def finish(self, *, cursor: StreamId = ZERO_ID) -> ClaimReply:
         """Apply all claims and drops, and return the reply with both."""
         self._flush()
-        dropped = list(self._dropped_ids)
+        dropped = list(ids_of_keys(self._dropped)) if self._dropped else []
         if dropped:
             self._execution.do(PendingRemoved(self._key, self.group.name, dropped))
         if self._claimed_ids:
             name, now_ms = self.group.name, self._execution.now_ms
             self._execution.do(ConsumerSeen(self._key, name, self._consumer, now_ms, active=True))
-        fragments = () if self._just_id else list(map(self.fragment_of.__getitem__, self._claimed_ids))
+        fragments = () if self._just_id else self._fragments_of(self._claimed_ids)
         return ClaimReply(Entries(self._claimed_ids, fragments), self._just_id, cursor, dropped)
 
     def _move_exhausted(self, letters: DeadLetters) -> None:
@@ -134,21 +140,28 @@ class ClaimBatch:
         beyond the bounds of `letters` stay as they are. An entry that FORCE makes pending is delivered."""
         exhausted = [
             value
-            for value, deliveries in self._deliveries_of.items()
+            for value, deliveries in zip(self._unapplied(), self._deliveries_of.values(), strict=True)
             if deliveries > letters.most and self.unit_of(value) is not None
         ]
         if exhausted:
-            letters.move(exhausted, list(map(self.fragment_of.__getitem__, exhausted)))
-            given_up = set(exhausted)
-            self._claimed_ids = [value for value in self._claimed_ids if value not in given_up]
-            for value in exhausted:
-                del self._deliveries_of[value]
+            letters.move(exhausted, self._fragments_of(exhausted))
+            is_given_up = are_among(self._claimed_ids, exhausted)
+            self._claimed_ids = list(compress(self._claimed_ids, map(not_, is_given_up)))
+            for key in id_keys(exhausted):
+                del self._deliveries_of[key]
+
+    def _unapplied(self) -> list[StreamId]:
+        """The ids that are claimed and not yet applied, in the order of their counts: the last ones."""
+        return self._claimed_ids[len(self._claimed_ids) - len(self._deliveries_of) :]
+
+    def _fragments_of(self, ids: Sequence[StreamId]) -> list[bytes | None]:
+        return list(map(self._fragment_of.__getitem__, id_keys(ids)))
 
     def _flush(self) -> None:
         if self._letters is not None:
             self._move_exhausted(self._letters)
         if self._deliveries_of:
-            ids, deliveries = list(self._deliveries_of), list(self._deliveries_of.values())
+            ids, deliveries = self._unapplied(), list(self._deliveries_of.values())
             name, at_ms = self.group.name, self._delivered_at_ms
             self._execution.do(Claimed(self._key, name, self._consumer, ids, at_ms, deliveries))
             self._deliveries_of.clear()

@@ -16,6 +16,7 @@ from tailrace.core.execution import Execution, parsed
 from tailrace.core.handlers.claim_batch import ClaimBatch
 from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
+from tailrace.core.id_keys import are_among
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
 from tailrace.core.pending.pending_list import PendingEntriesList
@@ -91,7 +92,7 @@ def _charge_reply(execution: Execution, batch: ClaimBatch, options: ClaimOptions
         if len(fragments) < len(claimed):
             room.charge(entries_bytes(fragments))
     room.charge_entries(fragments)
-    batch.fragment_of = dict(zip(claimed, fragments, strict=True))
+    batch.note_fragments(claimed, fragments)
 
 
 class _NewCounts:
@@ -199,7 +200,6 @@ def _examine(
 
     Returns how many are, and those of `ids` that were not examined. O(ids) in C but for scattered entries.
     """
-    is_live = batch.stream.log.live_among(ids).__contains__
     counts: list[int | None] = []
     for run, some in pending.by_run(ids):
         if isinstance(run, Strip):
@@ -211,17 +211,17 @@ def _examine(
             counts += [
                 _auto_count(unit, value, command, now_ms) for unit, value in zip(units, some, strict=True)
             ]
-    live = list(map(is_live, ids))
+    live = are_among(ids, batch.stream.log.live_among(ids))
     uses = [count is not None or not alive for count, alive in zip(counts, live, strict=True)]
     end = next(islice(compress(count_from(1), uses), budget - 1, None), len(ids))
     del counts[end:], live[end:], uses[end:]
     batch.drop_all([value for value, alive in zip(ids, live, strict=False) if not alive])
-    claims = {
-        value: count
+    claims = [
+        (value, count)
         for value, count, alive in zip(ids, counts, live, strict=False)
         if alive and count is not None
-    }
-    batch.add_all(claims)
+    ]
+    batch.add_all([value for value, _ in claims], [count for _, count in claims])
     return sum(uses), ids[end:]
 
 

@@ -25,6 +25,7 @@ from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.group_settings import GroupSettings
 from tailrace.core.handlers.append import consecutive_ids
+from tailrace.core.id_keys import are_among
 from tailrace.core.limits import DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX
 from tailrace.core.log.dead_letter import MAX_DELIVERIES, Origin, dead_letter
 from tailrace.core.pending.consumer import Consumer
@@ -111,17 +112,17 @@ class DeadLetters:
         Returns the id before which all entries can be shown. O(entries examined).
         """
         pending = self._group.pending
-        while wanted > 0 and (ids := list(islice(consumer.pending_ids(start), LOOK_AHEAD))):
+        while wanted > 0 and (ids := list(islice(pending.ids_of(consumer, start), LOOK_AHEAD))):
             units = pending.units_of(ids)
             exhausted = [value for value in ids if units[value].deliveries_of(value) >= self.most]
             live = self._execution.keyspace.streams[self._key].log.live_among(exhausted)
-            chosen = _cut_after_deliverable([value in live for value in ids], wanted)
+            chosen = _cut_after_deliverable(are_among(ids, live), wanted)
             ids = ids[: len(chosen)]
             exhausted = list(compress(ids, chosen))
             moved = self.move(exhausted)
-            left = [value for value in exhausted if value not in moved]
-            if left:
-                return left[0]
+            # The first ones are moved.
+            if len(moved) < len(exhausted):
+                return exhausted[len(moved)]
             wanted -= len(ids) - len(moved)
             start = ids[-1] + 1
         return MAX_ID + 1
@@ -133,7 +134,7 @@ class DeadLetters:
         ids: Sequence[StreamId],
         fragments: Sequence[bytes | None] | None = None,
         reason: bytes = MAX_DELIVERIES,
-    ) -> set[StreamId]:
+    ) -> list[StreamId]:
         """Move the live ones of `ids`, which are distinct and pending, and return them.
 
         `fragments`: those of `ids`, if the caller has read them. The first ones are moved if not all fit into
@@ -142,7 +143,7 @@ class DeadLetters:
         room = self._room
         ids = ids[: room.entries_left]
         if not ids or room.is_spent:
-            return set()
+            return []
         if fragments is None:
             fragments = self._execution.keyspace.streams[self._key].log.get_many(ids, room.left_bytes)
         letters: list[bytes] = []
@@ -162,7 +163,7 @@ class DeadLetters:
         if moved:
             room.entries_left -= len(moved)
             self._record(moved, letters)
-        return set(moved)
+        return moved
 
     def _record(self, ids: list[StreamId], letters: list[bytes]) -> None:
         execution, new_key = self._execution, self._new_key

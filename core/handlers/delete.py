@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from itertools import count as count_from
+from operator import not_
 
 from tailrace.core.commands import AcknowledgeAndDelete, DeleteEntries, DeleteEntriesByPolicy, References
 from tailrace.core.effects import EntriesRemoved, PendingRemoved
@@ -11,6 +14,7 @@ from tailrace.core.execution import Execution, parsed
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import missing_for
 from tailrace.core.handlers.references import drop_references, referenced_among, require_few_looks
+from tailrace.core.id_keys import are_among, at_first_mention, distinct
 from tailrace.core.replies import DeleteResult
 from tailrace.core.stream_id import StreamId
 
@@ -28,8 +32,8 @@ def delete_entries(execution: Execution, command: DeleteEntries) -> int:
     return len(live)
 
 
-def _remove(execution: Execution, key: bytes, live: Iterable[StreamId]) -> None:
-    ids = sorted(live)
+def _remove(execution: Execution, key: bytes, ids: Sequence[StreamId]) -> None:
+    """Remove the live entries `ids`, which rise."""
     if ids:
         execution.do(EntriesRemoved(key, ids, tombstone=True))
 
@@ -46,18 +50,12 @@ def delete_entries_by_policy(execution: Execution, command: DeleteEntriesByPolic
     require_few_looks(stream, ids, command.references)
     kept = referenced_among(stream, ids) if command.references is References.ACKNOWLEDGED else ()
     live = stream.log.live_among(ids)
-    deleted: set[StreamId] = set()
-    results = []
-    for value in ids:
-        if value in kept:
-            results.append(DeleteResult.REFERENCED)
-        elif value in live and value not in deleted:
-            deleted.add(value)
-            results.append(DeleteResult.DELETED)
-        else:
-            results.append(DeleteResult.NOT_FOUND)
+    deleted = live if not kept else list(compress(live, map(not_, are_among(live, kept))))
+    results = at_first_mention(ids, deleted, [DeleteResult.DELETED] * len(deleted), DeleteResult.NOT_FOUND)
+    for at in compress(count_from(), are_among(ids, kept)) if kept else ():
+        results[at] = DeleteResult.REFERENCED
     if command.references is References.DELETE:
-        drop_references(execution, command.key, stream, list(dict.fromkeys(ids)))
+        drop_references(execution, command.key, stream, distinct(ids))
     _remove(execution, command.key, deleted)
     return results
 
@@ -80,15 +78,15 @@ def acknowledge_and_delete(execution: Execution, command: AcknowledgeAndDelete) 
     if acknowledged:
         execution.do(PendingRemoved(command.key, group.name, acknowledged))
     # An entry that was deleted before counts as deleted, even if other groups still have it pending.
-    outcome = dict.fromkeys(acknowledged, DeleteResult.DELETED)
+    deleted, outcome = acknowledged, [DeleteResult.DELETED] * len(acknowledged)
     if command.references is References.ACKNOWLEDGED:
-        kept = referenced_among(stream, acknowledged)
-        outcome.update(dict.fromkeys(kept, DeleteResult.REFERENCED))
-    deleted = [value for value, result in outcome.items() if result is DeleteResult.DELETED]
+        is_kept = are_among(acknowledged, referenced_among(stream, acknowledged))
+        deleted = list(compress(acknowledged, map(not_, is_kept)))
+        outcome = [DeleteResult.REFERENCED if kept else DeleteResult.DELETED for kept in is_kept]
     if command.references is References.DELETE:
         drop_references(execution, command.key, stream, deleted)
     _remove(execution, command.key, stream.log.live_among(deleted))
-    return [outcome.pop(value, DeleteResult.NOT_FOUND) for value in ids]
+    return at_first_mention(ids, acknowledged, outcome, DeleteResult.NOT_FOUND)
 
 
 def acknowledge(execution: Execution, key: bytes, group: Group, ids: Iterable[StreamId]) -> int:

@@ -64,7 +64,7 @@ class _Step:
             # The stream has no ids left. If XSETID sets it back, the agenda gets it again.
             return
         self._left -= len(scheduled_ids)
-        self._left_bytes -= sum(len(schedule.entries[value]) for value in scheduled_ids)
+        self._left_bytes -= sum(map(len, schedule.fragments_of(scheduled_ids)))
         ids = consecutive_ids(stream.last_id, execution.now_ms, len(scheduled_ids))
         execution.do(ScheduledPublished(key, scheduled_ids, ids))
         if stream.retention is not None:

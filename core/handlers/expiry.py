@@ -113,7 +113,7 @@ class _Step:
     def _give_back(self, key: bytes, group: Group, consumer: Consumer) -> None:
         """Take entries from `consumer`, and delete it if that were all."""
         execution = self._execution
-        ids = list(islice(consumer.pending_ids(), EXPIRED_ENTRIES_MAX - self.entries))
+        ids = list(islice(group.pending.ids_of(consumer), EXPIRED_ENTRIES_MAX - self.entries))
         if ids:
             units = group.pending.units_of(ids)
             counts = [units[value].deliveries_of(value) for value in ids]

@@ -212,7 +212,8 @@ class GroupReader:
         end = MAX_ID + 1
         if self._letters is not None:
             end = self._letters.clear_history(consumer, after + 1, wanted)
-        ids = list(takewhile(end.__gt__, islice(consumer.pending_ids(after + 1), wanted)))
+        owned = self._group.pending.ids_of(consumer, after + 1)
+        ids = list(takewhile(end.__gt__, islice(owned, wanted)))
         self._budget.begin_stream(self._key)
         fragments = self._stream.log.get_many(ids, self._room.left_bytes)
         fitting = self._room.take_fitting(fragments)

@@ -11,6 +11,7 @@ from itertools import compress, islice
 from typing import Final
 
 from tailrace.core.group import Group
+from tailrace.core.id_keys import membership
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.pending.delivery_order import opened
@@ -106,12 +107,13 @@ def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[Stream
     units, examined, is_leading = order.not_passed(), 0, True
     while examined < PENDING_LOOKS_MAX and (some := _some_of(units, least)):
         examined += sum(len(ids) or 1 for _, ids in some)
-        live = live_among(value for _, ids in some for value in ids)
-        if is_leading and not live:
+        live_ids = live_among(value for _, ids in some for value in ids)
+        if is_leading and not live_ids:
             order.pass_over(some[-1][0])
             continue
+        is_live = membership(live_ids)
         for unit, ids in some:
-            kept = [value for value in ids if value in live]
+            kept = list(filter(is_live, ids))
             if kept:
                 is_leading = False
                 yield from _parts_of(unit, kept)

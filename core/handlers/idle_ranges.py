@@ -84,10 +84,10 @@ class IdleRange:
         start = self._command.start
         runs = sorted((unit for unit in units if isinstance(unit, Run)), key=attrgetter("key"))
         in_runs = chain.from_iterable(self._of_run(run, start) for run in runs)
-        unit_of = {value: unit for unit in units if not isinstance(unit, Run) for value in unit.live_ids()}
-        if not unit_of:
+        entries = [(value, unit) for unit in units if not isinstance(unit, Run) for value in unit.live_ids()]
+        if not entries:
             return in_runs
-        scattered = dropwhile(lambda entry: entry[0] < start, sorted(unit_of.items(), key=_id_of))
+        scattered = dropwhile(lambda entry: entry[0] < start, sorted(entries, key=_id_of))
         return merge(in_runs, scattered, key=_id_of) if runs else scattered
 
     def _of_run(self, run: Run, start: StreamId) -> Iterable[IdleEntry]:
@@ -105,7 +105,8 @@ class IdleRange:
 
     def _by_id(self) -> Iterator[IdleEntry]:
         start, end = self._command.start, self._command.end
-        ids = self._pending.ids(start) if self._consumer is None else self._consumer.pending_ids(start)
+        pending, consumer = self._pending, self._consumer
+        ids = pending.ids(start) if consumer is None else pending.ids_of(consumer, start)
         in_vain = 0
         while (some := list(islice(ids, _LOOKUP_CHUNK))) and some[0] <= end:
             found = [entry for entries in self._idle_among(some) for entry in entries]

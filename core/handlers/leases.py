@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import not_
+
 from tailrace.core.commands import ExtendLeases, ReadGroup
 from tailrace.core.effects import ConsumerSeen, LeasesExtended
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import require_key_and_group
+from tailrace.core.id_keys import distinct
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.replies import ExtendReply
 from tailrace.core.stream_id import StreamId
@@ -31,13 +35,13 @@ def extend(execution: Execution, command: ExtendLeases) -> ExtendReply:
     """
     group = require_key_and_group(execution, command.key, command.group)
     consumer: Consumer | None = group.consumers.get(command.consumer)
-    ids = list(dict.fromkeys(command.ids))
+    ids = distinct(command.ids)
     if consumer is None:
         return ExtendReply((), ids)
     execution.do(ConsumerSeen(command.key, group.name, consumer.name, execution.now_ms, active=False))
     units = group.pending.units_of(ids)
-    owned = {value for value, unit in units.items() if unit.consumer is consumer}
-    kept: list[StreamId] = [value for value in ids if value in owned]
+    is_owned = [unit is not None and unit.consumer is consumer for unit in map(units.get, ids)]
+    kept: list[StreamId] = list(compress(ids, is_owned))
     if kept:
         execution.do(LeasesExtended(command.key, group.name, consumer.name, kept, execution.now_ms))
-    return ExtendReply(kept, [value for value in ids if value not in owned])
+    return ExtendReply(kept, list(compress(ids, map(not_, is_owned))))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import compress
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from tailrace.core.effects import Effect, EntriesHeld, KeysTaken
@@ -196,9 +197,9 @@ class Choice:
         taken = self._taken_of(ids, keys)
         entries = Entries(ids, self.found.fragments[:count])
         if self._ready_count and len(ids) > 1:
-            by_id = dict(zip(ids, entries.fragments, strict=True))
-            ids = sorted(ids)
-            entries = Entries(ids, list(map(by_id.__getitem__, ids)))
+            pairs = sorted(zip(ids, entries.fragments, strict=True), key=itemgetter(0))
+            ids = [value for value, _ in pairs]
+            entries = Entries(ids, [fragment for _, fragment in pairs])
         return Chosen(entries, passed, taken, held)
 
     def _taken_of(

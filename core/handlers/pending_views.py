@@ -119,7 +119,8 @@ class PendingRows:
 
     def ids(self, start: StreamId = ZERO_ID) -> Iterator[StreamId]:
         """Return the pending ids at or after `start`, rising. O(log n + m)."""
-        return self._pending.ids(start) if self._consumer is None else self._consumer.pending_ids(start)
+        pending = self._pending
+        return pending.ids(start) if self._consumer is None else pending.ids_of(self._consumer, start)
 
     def of(self, ids: Sequence[StreamId], most: int) -> list[PendingEntry]:
         """Return the first `most` rows of `ids`, which rise and are all pending. O(ids + runs in between).

@@ -12,6 +12,7 @@ from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.append import consecutive_ids
 from tailrace.core.handlers.group_settings import invalid_setting
 from tailrace.core.handlers.groups import require_group
+from tailrace.core.id_keys import rising
 from tailrace.core.limits import DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX
 from tailrace.core.log.dead_letter import entry_of
 from tailrace.core.replies import RedriveReply
@@ -28,7 +29,7 @@ def redrive(execution: Execution, command: Redrive) -> RedriveReply:
     source = _dead_letter_stream(execution, command)
     stream = execution.stream(source)
     if stream is None:
-        return RedriveReply((), (), skipped=0 if command.ids is None else len(set(command.ids)))
+        return RedriveReply((), (), skipped=0 if command.ids is None else len(rising(command.ids)))
     examined, fragments, following = _examined(stream, command)
     ids: list[StreamId] = []
     entries: list[bytes] = []
@@ -67,7 +68,7 @@ def _examined(
         ids, fragments = stream.log.range(command.start, count=limit, max_bytes=DEAD_LETTER_BYTES_MAX)
         rest, _ = stream.log.range(ids[-1] + 1, count=1) if ids else ((), ())
         return ids, fragments, rest[0] if rest else None
-    wanted = sorted(set(command.ids))
+    wanted = rising(command.ids)
     fragments = stream.log.get_many(wanted[:limit], DEAD_LETTER_BYTES_MAX)
     done = len(fragments)
     return wanted[:done], fragments, wanted[done] if done < len(wanted) else None

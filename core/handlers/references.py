@@ -12,6 +12,7 @@ from tailrace.core.effects import PendingRemoved, ReferencesTrimmed
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
+from tailrace.core.id_keys import rising
 from tailrace.core.limits import REFERENCE_LOOKS_MAX
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
@@ -30,20 +31,19 @@ def require_few_looks(stream: Stream, ids: Sequence[StreamId], policy: Reference
         )
 
 
-def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> set[StreamId]:
-    """The ids among `ids` that a group references: pending, or not read yet (rule 15). None if there are no
-    groups.
-    O(ids log n) for each group that has some of them pending, O(1) for each other group."""
+def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> Sequence[StreamId]:
+    """The ids among `ids` that a group references, rising: pending, or not read yet (rule 15). None if there
+    are no groups. O(ids log n) for each group that has some of them pending, O(1) for each other group."""
     groups = stream.groups.values()
     if not groups or not ids:
-        return set()
+        return ()
     read_up_to = min(group.last_delivered_id for group in groups)
-    referenced = set(filter(read_up_to.__lt__, ids))
+    referenced = list(filter(read_up_to.__lt__, ids))
     for group in stream.ordered.values():
-        referenced.update(group.held_among(ids))
+        referenced += group.held_among(ids)
     for group in _groups_with_pending(stream, ids):
-        referenced.update(group.pending.units_of(ids))
-    return referenced
+        referenced += group.pending.units_of(ids)
+    return rising(referenced)
 
 
 def _groups_with_pending(stream: Stream, ids: Sequence[StreamId]) -> list[Group]:

@@ -8,6 +8,8 @@ entries of `RETENTION_STREAMS_PER_STEP` streams. This module never decides when 
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import UnsetType
 from msgspec.structs import astuple
 
@@ -25,6 +27,10 @@ from tailrace.core.replies import RetentionInfo
 from tailrace.core.retention import Reason, RetentionRules
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, SEQ_BITS, ZERO_ID, StreamId
+
+_HELD_ENTRY_COST: Final = 5
+"""Removing an entry that a group with an order by key holds back takes as long as removing this many
+others."""
 
 
 def configure_retention(execution: Execution, key: bytes, rules: RetentionRules | UnsetType | None) -> None:
@@ -77,14 +83,14 @@ def sweep_retention(execution: Execution, command: SweepRetention) -> int:
     left = RETIRED_ENTRIES_PER_STEP
     for serial in serials[:RETENTION_STREAMS_PER_STEP]:
         left -= _retire(execution, execution.keyspace.keys_by_serial[serial], left)
-        if not left:
+        if left < _HELD_ENTRY_COST:
             return int(serial)
     return int(serials[-1]) if len(serials) > RETENTION_STREAMS_PER_STEP else 0
 
 
 def _retire(execution: Execution, key: bytes, most: int) -> int:
-    """Remove up to `most` entries of one stream, and return how many were removed. Note how many bytes
-    `protect_unread` keeps."""
+    """Remove entries of one stream that cost up to `most`, and return what they cost: 1 each, and in a stream
+    with an order by key `_HELD_ENTRY_COST`. Note how many bytes `protect_unread` keeps."""
     stream = execution.keyspace.streams[key]
     assert stream.retention is not None, "the keyspace lists the streams that have one"
     rules = stream.retention.rules
@@ -95,10 +101,11 @@ def _retire(execution: Execution, key: bytes, most: int) -> int:
         execution.keyspace.protected_bytes[stream.serial] = protected_bytes
     else:
         execution.keyspace.protected_bytes.pop(stream.serial, None)
-    count = min(unprotected, most)
+    cost = _HELD_ENTRY_COST if stream.ordered else 1
+    count = min(unprotected, most // cost)
     if count:
         execution.do(EntriesRetired(key, count, reason, execution.now_ms))
-    return count
+    return count * cost
 
 
 def retention_info(stream: Stream, now_ms: int) -> RetentionInfo | None:

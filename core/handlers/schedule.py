@@ -7,8 +7,6 @@ place here. `core.handlers.due` appends the entries when their time has come.
 
 from __future__ import annotations
 
-from itertools import islice
-
 from msgspec.structs import replace
 
 from tailrace.core.commands import CancelScheduled, Idempotency, ListScheduled, ScheduleEntries
@@ -32,7 +30,7 @@ from tailrace.core.handlers.backoff import require_near
 from tailrace.core.idempotency.memory import SCHEDULED
 from tailrace.core.limits import PAGE_BYTES_MAX
 from tailrace.core.replies import ScheduledPage, ScheduleReply
-from tailrace.core.schedule import Schedule, ScheduledId, new_scheduled_ids
+from tailrace.core.schedule import Schedule, new_scheduled_ids
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import SEQ_BITS
 
@@ -125,8 +123,8 @@ def list_scheduled(execution: Execution, command: ListScheduled) -> ScheduledPag
     room = execution.room(PAGE_BYTES_MAX)
     room.require_any()
     most = min(command.count, SCHEDULED_PAGE_MAX)
-    ids = list(islice(schedule.entries.irange(command.after, inclusive=(False, True)), most + 1))
-    fragments = [schedule.entries[value] for value in ids[:most]]
+    ids = schedule.after(command.after, most + 1)
+    fragments = schedule.fragments_of(ids[:most])
     kept = room.take_fitting(fragments)
     return ScheduledPage(ids[:kept], fragments[:kept], has_more=kept < len(ids))
 
@@ -136,7 +134,7 @@ def cancel_scheduled(execution: Execution, command: CancelScheduled) -> int:
     schedule = _require_stream(execution, command.key).schedule
     if schedule is None:
         return 0
-    ids: list[ScheduledId] = sorted({value for value in command.scheduled_ids if value in schedule.entries})
+    ids = schedule.among(command.scheduled_ids)
     if ids:
         execution.do(ScheduledCancelled(command.key, ids))
     return len(ids)

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Final, TypeAlias
 
+from tailrace.core.id_keys import table_of
 from tailrace.core.log.id_sequence import IdSequence, position_of
 from tailrace.core.stream_id import StreamId
 
@@ -49,7 +50,7 @@ class Decoded:
     def index(self) -> None:
         """Make a table of positions, if the search is not O(1) yet. Costs as much as ten searches."""
         if isinstance(self.position_of, partial):
-            self.position_of = {value: position for position, value in enumerate(self.ids)}.get
+            self.position_of = table_of(self.ids, range(len(self.ids))).get
 
 
 class Packed:

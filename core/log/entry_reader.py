@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, TypeAlias
 
+from tailrace.core.id_keys import rising
 from tailrace.core.log.block import Block
 from tailrace.core.log.block_index import NO_BOUND, BlockIndex
 from tailrace.core.log.decoded import ById, Fragments, Packed
@@ -127,15 +128,14 @@ class EntryReader(BlockIndex):
         return None if position is None or block.holes >> position & 1 else (block, position)
 
     def _position_in(self, block: Block, value: StreamId) -> int | None:
-        """Return the position of `value`, which is not above the block's last id. Consecutive ids need no
-        decoding."""
+        """Return the position of `value`, at most the block's last id. Consecutive ids need no decoding."""
         if block.is_run:
             return value - block.first_id
         return self.cache.get(block).position_of(value)
 
-    def live_among(self, ids: Iterable[StreamId]) -> set[StreamId]:
-        """Return those of `ids` that are live entries. O(m log m), and each block concerned is read once."""
-        return {value for _, _, values in self._by_block(sorted(set(ids))) for value in values}
+    def live_among(self, ids: Iterable[StreamId]) -> list[StreamId]:
+        """Return the live ones of `ids`, rising, each once. O(m log m), and one read of each block."""
+        return [value for _, _, values in self._by_block(rising(ids)) for value in values]
 
     def _by_block(
         self, ordered: Sequence[StreamId]

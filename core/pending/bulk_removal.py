@@ -1,26 +1,27 @@
 """Removing many entries of a pending entries list: those in spans of ids, or those of one consumer.
 
 If a large share of the entries goes, the tables are made again without them, which costs less than removing
-each entry. A caller that removes all entries replaces the list instead (`core.group`). This module never
-decides which entries go.
+each entry. Taking each of many singles and bunches out of the order of delivery would cost most, so they
+stay there for a while, and iterating skips them. `core.garbage` unlinks them later, some at a time. A caller
+that removes all entries replaces the list instead (`core.group`). This module never decides which entries go.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from itertools import compress, islice
+from collections.abc import Collection, Sequence
 from typing import Final, cast
 
 from sortedcontainers import SortedDict
 
+from tailrace.core.id_keys import id_key, id_keys
 from tailrace.core.pending.consumer import Consumer, IdRunT
 from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.sorted_view import SortedView
+from tailrace.core.pending.scattered_part import Removed, Units
 from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.unit_table import UnitTable, drop_keys
-from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.pending.unit_table import UnitTable
+from tailrace.core.pending.units import BUNCH_LENGTH_MAX, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
 _IDS_PER_SPAN: Final = 64
@@ -29,14 +30,11 @@ _IDS_PER_SPAN: Final = 64
 _SHARE: Final = 4
 """Removing more than one in this many keys of a sorted table costs more than making it again."""
 
-_SAMPLE: Final = 64
-"""How many entries show which kind of units a table has."""
-
-_MOST: Final = 2
-"""The same for a table that is not sorted."""
+UNLINKED_AT_ONCE_MAX: Final = 5_000
+"""Scattered entries of one removal that are taken out of their units at once, in about 3 ms."""
 
 
-def without(runs: SortedDict[StreamId, IdRunT], keys: Collection[StreamId]) -> SortedDict[StreamId, IdRunT]:
+def without(runs: SortedDict[bytes, IdRunT], keys: Collection[bytes]) -> SortedDict[bytes, IdRunT]:
     """Return `runs` without `keys`, which it has: the same table, or a new one. O(keys log n), or O(n) in C
     if there are many keys."""
     if len(keys) * _SHARE > len(runs):
@@ -51,26 +49,57 @@ def _is_left(run: Run, consumer: Consumer) -> bool:
     return isinstance(run, Strip) and run.remove_owner(consumer)
 
 
+def _removes_last(key: bytes, unit: Single | Bunch) -> bool:
+    """Remove the id of `key` from a bunch, and return whether it was the last member. False for a single."""
+    value = int.from_bytes(key)
+    if isinstance(unit, Single) or value not in unit.members:
+        return False
+    if len(unit.members) > 1:
+        unit.remove(value)
+        return False
+    return True
+
+
 class BulkRemoval(UnitTable):
     """n: pending entries, m: entries that are removed."""
 
-    __slots__ = ()
+    __slots__ = ("_unlinked_later",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        # How many removals left entries in their units, to be unlinked later.
+        self._unlinked_later = 0
+
+    def is_gone(self, unit: Unit) -> bool:
+        """Whether no entry of `unit` is pending any more. A bunch forgets those that are not. O(1), O(m log
+        p) for a bunch."""
+        if not self._unlinked_later or isinstance(unit, Run):
+            return False
+        if unit.consumer is not None and unit.consumer.is_gone:
+            return True
+        if isinstance(unit, Single):
+            key = id_key(unit.id)
+            return self.scattered.part_of(key).units.get(key) is not unit
+        bunch = cast("Bunch", unit)
+        filed = zip(bunch.members.items(), self.scattered.get_all(bunch.members), strict=True)
+        members = dict(item for item, found in filed if found is bunch)
+        if 0 < len(members) < len(bunch.members):
+            bunch.keep(members)
+        return not members
 
     def is_within(self, spans: IdSpans) -> bool:
-        """Whether one of `spans` surely contains the ids of all entries, at least one. O(log n), and O(n) in
-        C if that is likely."""
+        """Whether one of `spans` surely contains the ids of all entries, at least one. O(log n), and
+        `ScatteredTable.first_id`."""
         if not self.count:
             return False
-        first_ids = [self.runs.peekitem(0)[1].first_id] if self.runs else []
-        # The entry that became pending first is likely to have the lowest id.
-        first_ids += islice(self.scattered, 1)
-        if not spans.contains_all(min(first_ids), self._highest_id):
-            return False
-        return not self.scattered or spans.contains_all(min(self.scattered), self._highest_id)
+        first = self.runs.peekitem(0)[1].first_id if self.runs else self._highest_id
+        if self.scattered:
+            first = min(first, self.scattered.first_id)
+        return spans.contains_all(first, self._highest_id)
 
-    def remove_spans(self, spans: IdSpans) -> None:
-        """Remove all entries whose ids are in `spans`. O(log n) for each run and O(1) for each scattered
-        entry between the ends of the spans, and `IdSpans.mask` for a run that meets many spans."""
+    def remove_spans(self, spans: IdSpans) -> list[Removed]:
+        """Remove all entries whose ids are in `spans`. Return those that are to be unlinked later. O(log
+        n) for each run, `IdSpans.mask` for a run that meets many spans, and `ScatteredTable.take_spans`."""
         first, last = spans.bounds
         whole: list[Run] = []
         for run in self._runs_between(first, last):
@@ -84,76 +113,62 @@ class BulkRemoval(UnitTable):
             else:
                 self._remove_masked(run, spans.mask(run.window()))
         self._drop_runs(whole)
-        if self.scattered:
-            self._remove_scattered_in(spans)
+        taken = self.scattered.take_spans(spans) if self.scattered else []
+        for part in taken:
+            gone = len(part.units)
+            self.count -= gone
+            for consumer, units in part.owned.items():
+                consumer.pending_count -= len(units)
+                gone -= len(units)
+            self.nacked_count -= gone
+        return self._left([Removed(part.units, owned=part.owned) for part in taken])
 
-    def _remove_scattered_in(self, spans: IdSpans) -> None:
-        """As `remove_spans`, for the scattered entries, at least one."""
-        first, last = spans.bounds
-        if spans.contains_all(first, last) and (many := self._large_share(first, last)) is not None:
-            if self._has_many_bunches():
-                self._keep_scattered_outside(first, last)
-            else:
-                self._remove_scattered(many)
-            return
-        ids = list(self.scattered_ids.between(first, last))
-        if ids:
-            self._remove_scattered(compress(ids, spans.fresh_mask(ids)))
+    def _left(self, taken: list[Removed]) -> list[Removed]:
+        """Unlink the entries `taken` if they are few; if not, return them."""
+        if sum(len(each.units) for each in taken) > UNLINKED_AT_ONCE_MAX:
+            self._unlinked_later += 1
+            self._note_gone()
+            return taken
+        for each in taken:
+            self._unlink(each.units)
+        return []
 
-    def _has_many_bunches(self) -> bool:
-        """Whether most of the scattered entries seem to be in bunches: their ids are in no order, so that
-        going through all costs less than sorting and looking up many. Singles mostly are in order. O(1)."""
-        some = list(islice(self.scattered.values(), _SAMPLE))
-        return sum(isinstance(unit, Bunch) for unit in some) * 2 > len(some)
+    def _note_gone(self) -> None:
+        """Let iterating skip units without pending entries, as long as there may be some."""
+        for order in filter(None, (self.order, self.held)):
+            order.is_gone = self.is_gone if self._unlinked_later else None
 
-    def _large_share(self, first: StreamId, last: StreamId) -> list[StreamId] | None:
-        """Return the scattered ids from `first` to `last`, in the order in which they became pending, if they
-        are many of all; otherwise None.
+    def unlink(self, removed: list[Removed], most: int) -> int:
+        """Take up to `most` entries out of their units, and units without entries out of the order of
+        delivery. Return how many, 0 if none is left. O(most)."""
+        while removed and not removed[-1].units:
+            removed.pop().end()
+        if not removed:
+            self._unlinked_later -= 1
+            if not self._unlinked_later:
+                self.scattered.end_leaving()
+            self._note_gone()
+            return 0
+        some = removed[-1].pop(most)
+        self._unlink(some)
+        return len(some)
 
-        O(log n) if they are few and the ids are sorted, else O(n), which costs less than sorting the ids, and
-        than visiting many entries in an order that is not that of memory.
-        """
-        least = len(self.scattered) // _SHARE
-        if self.scattered_ids.is_sorted and self.scattered_ids.count_between(first, last) <= least:
-            return None
-        some = [value for value in self.scattered if first <= value <= last]
-        return some if len(some) > least else None
-
-    def _keep_scattered_outside(self, first: StreamId, last: StreamId) -> None:
-        """Remove all scattered entries from `first` to `last`, by making all tables again without them.
-        O(n)."""
-        before = len(self.scattered)
-        self.scattered = {value: unit for value, unit in self.scattered.items() if not first <= value <= last}
-        self.scattered_ids = SortedView(self.scattered)
-        emptied, owners = self._shrunk_units(first, last)
+    def _unlink(self, units: Units) -> None:
+        distinct = dict.fromkeys(units.values())
+        emptied: list[Unit] = [unit for unit in distinct if isinstance(unit, Single)]
+        bunches = [unit for unit in distinct if isinstance(unit, Bunch)]
+        if len(units) * _SHARE > len(bunches) * BUNCH_LENGTH_MAX:
+            for bunch in bunches:
+                keys = id_keys(bunch.members)
+                members = zip(keys, bunch.members.items(), strict=True)
+                kept = {value: count for key, (value, count) in members if key not in units}
+                if kept:
+                    bunch.keep(kept)
+                else:
+                    emptied.append(bunch)
+        else:
+            emptied += (bunch for key, bunch in units.items() if _removes_last(key, bunch))
         self._discard_all(emptied)
-        gone = before - len(self.scattered)
-        self.count -= gone
-        owners.discard(None)
-        for consumer in cast("set[Consumer]", owners):
-            gone -= consumer.keep_outside(first, last)
-        self.nacked_count -= gone
-
-    def _shrunk_units(self, first: StreamId, last: StreamId) -> tuple[list[Unit], set[Consumer | None]]:
-        """Remove the entries from `first` to `last` from all bunches. Return the singles and bunches that are
-        not needed any more, and the owners of all units that lost entries."""
-        emptied: list[Unit] = []
-        owners: set[Consumer | None] = set()
-        for unit in self.units():
-            if isinstance(unit, Single):
-                if first <= unit.id <= last:
-                    emptied.append(unit)
-                    owners.add(unit.consumer)
-            elif isinstance(unit, Bunch):
-                members = unit.members
-                kept = {value: count for value, count in members.items() if not first <= value <= last}
-                if len(kept) < len(members):
-                    owners.add(unit.consumer)
-                    if kept:
-                        unit.keep(kept)
-                    else:
-                        emptied.append(unit)
-        return emptied, owners
 
     def _remove_between(self, run: Run, first: StreamId, last: StreamId) -> None:
         low, high = run.between(first, last)
@@ -169,33 +184,29 @@ class BulkRemoval(UnitTable):
         elif gone:
             self._change_run(run, gone, lambda: run.set_flags(flags))
 
-    def drop_consumer(self, consumer: Consumer) -> None:
-        """Remove all entries of `consumer`, which is used no more and keeps its own index. O(its units), and
-        O(m) in C; O(n) in C if it has most of the scattered entries."""
-        ids = consumer.scattered
+    def drop_consumer(self, consumer: Consumer) -> list[Removed]:
+        """Remove all entries of `consumer`, which is used no more and keeps its own index. Return those that
+        are to be unlinked later. O(its units)."""
         runs = [run for run in map(self.runs.__getitem__, consumer.runs) if not _is_left(run, consumer)]
         self.order.discard_all(runs)
-        self.order.discard_all(dict.fromkeys(cast("Iterable[Unit]", ids.values())))
         for run in runs:
             # A strip without entries is still in the indexes of its other owners.
             for owner in run.owners().keys() - {consumer}:
                 del owner.runs[run.key]
         self.runs = without(self.runs, {run.key for run in runs})
-        if len(ids) * _MOST > len(self.scattered):
-            kept = {value: unit for value, unit in self.scattered.items() if unit.consumer is not consumer}
-            self.scattered, self.scattered_ids = kept, SortedView(kept)
-        else:
-            drop_keys(self.scattered, ids)
-            self.scattered_ids.note(ids)
         self.count -= consumer.pending_count
         self._last_found = None
+        if not self.scattered.has_many_of(consumer, UNLINKED_AT_ONCE_MAX):
+            return self._left([Removed(units) for units in self.scattered.take_consumer(consumer)])
+        consumer.is_gone = True
+        return self._left(self.scattered.let_go(consumer))
 
     def _drop_runs(self, runs: Sequence[Run]) -> None:
         """As `_drop_run`, for many runs. O(runs), or O(all runs) in C if these are many of them."""
         if not runs:
             return
         self.order.discard_all(runs)
-        keys_of: defaultdict[Consumer, set[StreamId]] = defaultdict(set)
+        keys_of: defaultdict[Consumer, set[bytes]] = defaultdict(set)
         for run in runs:
             for owner, live in run.owners().items():
                 keys_of[owner].add(run.key)

@@ -10,12 +10,15 @@ from the head. The list never looks at the entries of a unit.
 
 Entries that are deleted while they are pending stay pending, and CLAIM skips them. So that it skips them only
 once, the list remembers up to which unit its caller has found nothing but deleted entries: `passed`.
+
+A removal of many entries leaves their units in the list for a while (`core.pending.bulk_removal`), and
+iterating skips them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Final, cast
+from collections.abc import Callable, Collection, Iterator
+from typing import Final, TypeAlias, cast
 
 from tailrace.core.pending.sorted_view import SortedView
 from tailrace.core.pending.strip import Strip
@@ -29,6 +32,9 @@ claimed.
 """
 
 
+IsGone: TypeAlias = Callable[[Unit], bool]
+
+
 def _time_of(unit: Unit) -> int:
     return unit.delivered_at_ms if unit.consumer is not None else unit.delivered_at_ms or UNOWNED_TIME
 
@@ -36,7 +42,7 @@ def _time_of(unit: Unit) -> int:
 class DeliveryOrder:
     """All units of one group. Each unit is in the list once, linked by its `prev` and `next`."""
 
-    __slots__ = ("_times", "head", "last_of_time", "passed", "tail")
+    __slots__ = ("_times", "head", "is_gone", "last_of_time", "passed", "tail")
 
     def __init__(self) -> None:
         # The first and the last unit; None if the list is empty.
@@ -45,6 +51,8 @@ class DeliveryOrder:
         # The last of the units, from the head on, of which the caller said that they have no live entry; None
         # if there are none. A hint that saves time, neither stored nor copied.
         self.passed: Unit | None = None
+        # Whether a unit in the list has no pending entry; None if all units have some.
+        self.is_gone: IsGone | None = None
         # Each distinct time (UNOWNED_TIME for unowned units), and the last unit that has it.
         self.last_of_time: dict[int, Unit] = {}
         # The keys of `last_of_time` in rising order, sorted at the first use.
@@ -56,12 +64,12 @@ class DeliveryOrder:
         return opened(self.units())
 
     def units(self) -> Iterator[Unit]:
-        """Iterate from the head, over strips as they are."""
-        return _units_from(self.head)
+        """Iterate from the head, over strips as they are, and not over units without a pending entry."""
+        return _units_from(self.head, self.is_gone)
 
     def not_passed(self) -> Iterator[Unit]:
         """Iterate from the unit after `passed`, as `units` does."""
-        return _units_from(self.head if self.passed is None else self.passed.next)
+        return _units_from(self.head if self.passed is None else self.passed.next, self.is_gone)
 
     def pass_over(self, unit: Unit) -> None:
         """Remember that no unit up to and with `unit` has a live entry. O(1)."""
@@ -204,7 +212,7 @@ class DeliveryOrder:
     def oldest_owned_ms(self) -> int | None:
         """Return the earliest delivery time of a unit that has an owner, None if there is none. O(1)."""
         unowned = self.last_of_time.get(UNOWNED_TIME)
-        oldest = self.head if unowned is None else unowned.next
+        oldest = next(_units_from(self.head if unowned is None else unowned.next, self.is_gone), None)
         if isinstance(oldest, Strip):
             return oldest.first_at_ms
         return None if oldest is None else oldest.delivered_at_ms
@@ -224,8 +232,9 @@ def opened(units: Iterator[Unit]) -> Iterator[Unit]:
             yield unit
 
 
-def _units_from(unit: Unit | None) -> Iterator[Unit]:
+def _units_from(unit: Unit | None, is_gone: IsGone | None) -> Iterator[Unit]:
     while unit is not None:
         following = unit.next
-        yield unit
+        if is_gone is None or not is_gone(unit):
+            yield unit
         unit = following

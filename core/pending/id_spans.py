@@ -11,13 +11,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
+from tailrace.core.id_keys import id_key, id_keys
 from tailrace.core.log.id_sequence import PackedIds, count_below
 from tailrace.core.stream_id import StreamId
 
-_SEARCHES_PER_TABLE: Final = 8
+_SEARCHES_PER_TABLE: Final = 4
 """One binary search costs about as much as adding this many ids to a table."""
 
-_Content: TypeAlias = range | bytes
+_Content: TypeAlias = tuple[bytes, int]
+"""The first id and the length of a range, or all ids, packed, and 0."""
 
 
 class IdSpans:
@@ -61,7 +63,7 @@ class IdSpans:
     def mask(self, ids: range | PackedIds) -> bytes:
         """Return a byte for each of the rising `ids`, 1 if a span contains the id. O(n) in C for a sequence
         that was given before, else as `fresh_mask`."""
-        content = ids if isinstance(ids, range) else ids.to_bytes()
+        content = (id_key(ids.start), len(ids)) if isinstance(ids, range) else (ids.to_bytes(), 0)
         mask = self._masks.get(content)
         if mask is None:
             mask = self._masks[content] = self.fresh_mask(ids)
@@ -103,9 +105,9 @@ def _bounds_in_table(
     ids: Sequence[StreamId], firsts: Sequence[StreamId], lasts: Sequence[StreamId]
 ) -> _Bounds:
     """O(n) in C; O(log n) for each bound that is not one of `ids`."""
-    position_of = dict(zip(ids, range(len(ids)), strict=True)).get
+    position_of = dict(zip(id_keys(ids), range(len(ids)), strict=True)).get
     for first, last in zip(firsts, lasts, strict=True):
-        begin, end = position_of(first), position_of(last)
+        begin, end = position_of(id_key(first)), position_of(id_key(last))
         yield (
             count_below(ids, first) if begin is None else begin,
             count_below(ids, last) if end is None else end + 1,

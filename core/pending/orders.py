@@ -38,12 +38,13 @@ class PendingOrders(PendingIndex):
             return self.order
         if self.held is None:
             self.held = DeliveryOrder()
+            self.held.is_gone = self.order.is_gone
         return self.held
 
     @property
     def first_held_ms(self) -> int | None:
         """The time from which on the first delayed unit can be claimed, None if there is none. O(1)."""
-        first = None if self.held is None else self.held.head
+        first = None if self.held is None else next(self.held.units(), None)
         return None if first is None else first.delivered_at_ms
 
     def due_ids(self, now_ms: int, most: int) -> list[StreamId]:

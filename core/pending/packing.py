@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
+from tailrace.core.id_keys import id_key
 from tailrace.core.pending.bulk_removal import BulkRemoval
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.strip import DELIVERIES_MAX, Strip
@@ -44,7 +45,7 @@ class Packing(BulkRemoval):
                 self._add_bunch(unit)
             else:
                 assert isinstance(unit, Single)
-                self._add_single(unit)
+                self._add_single(unit, id_key(unit.id))
         if len(self.scattered) >= PACK_LENGTH_MIN:
             # Runs stay as they were stored: the next checkpoint stores them again.
             self._pack_from(self.order.head, divide_runs=False)
@@ -68,7 +69,7 @@ class Packing(BulkRemoval):
         some: list[Single] = []
         while unit is not None:
             following = unit.next
-            fits = isinstance(unit, Single) and _fits(unit)
+            fits = isinstance(unit, Single) and _fits(unit) and not self.is_gone(unit)
             single = cast("Single", unit)
             if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
                 self._pack(some, divide_runs=divide_runs)
@@ -98,7 +99,7 @@ class Packing(BulkRemoval):
         any more: claims in the order of ids take the entries from the front or from the middle of a run.
         O(log runs) for each such run, and `Run.split`."""
         while self._meets_run(first, last):
-            run = self.runs.peekitem(self.runs.bisect_right(last) - 1)[1]
+            run = self.runs.peekitem(self.runs.bisect_right(id_key(last)) - 1)[1]
             low, high = run.between(first, last)
             if run.count_live(low, high) > 0:
                 return False
@@ -110,7 +111,7 @@ class Packing(BulkRemoval):
 
     def _file_again(self, run: Run) -> None:
         """File `run`, whose first entries were removed, under the id of its first live entry. O(log runs)."""
-        key = run.first_id
+        key = id_key(run.first_id)
         self.runs[key] = self.runs.pop(run.key)
         for owner in run.owners():
             owner.runs[key] = owner.runs.pop(run.key)
@@ -118,7 +119,7 @@ class Packing(BulkRemoval):
 
     def _meets_run(self, first: StreamId, last: StreamId) -> bool:
         """Whether a run has, or once had, an id from `first` to `last`. O(log runs)."""
-        index = self.runs.bisect_right(last) - 1
+        index = self.runs.bisect_right(id_key(last)) - 1
         return index >= 0 and self.runs.peekitem(index)[1].last_id >= first
 
 

@@ -25,6 +25,7 @@ from itertools import repeat
 from operator import eq
 from typing import Any, Final
 
+from tailrace.core.id_keys import ID_BYTES, id_key, id_keys
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.packing import Packing
@@ -68,12 +69,15 @@ class PendingEntriesList(Packing):
     def _add_scattered(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
-        """Make `ids`, none of them pending, pending as singles or as a bunch."""
-        if len(ids) >= RUN_OR_BUNCH_LENGTH_MIN:
-            self._add_bunch(Bunch(ids, consumer, at_ms, deliveries))
-            return
-        for value, count in zip(ids, deliveries, strict=True):
-            self._add_single(Single(value, consumer, at_ms, count))
+        """Make `ids`, none of them pending, pending as singles or as bunches."""
+        for start in range(0, len(ids), BUNCH_LENGTH_MAX):
+            some = ids[start : start + BUNCH_LENGTH_MAX]
+            counts = deliveries[start : start + BUNCH_LENGTH_MAX]
+            if len(some) >= RUN_OR_BUNCH_LENGTH_MIN:
+                self._add_bunch(Bunch(some, consumer, at_ms, counts))
+                continue
+            for value, count in zip(some, counts, strict=True):
+                self._add_single(Single(value, consumer, at_ms, count), id_key(value))
 
     # --- claiming ------------------------------------------------------------------------------
 
@@ -89,17 +93,16 @@ class PendingEntriesList(Packing):
             self._assign(ids, consumer, at_ms, deliveries)
             self._pack_after(len(ids))
             return
-        bunch = self._whole_bunch(ids)
-        if bunch is not None:
-            # Before any search among all scattered entries: this is the most common claim of many.
-            self._move_bunch(bunch, consumer, at_ms, deliveries)
-            return
-        if all(map(self.scattered.__contains__, ids)):
+        # Before any search among all scattered entries: this is the most common claim of many.
+        moved = self._move_bunches(ids, consumer, at_ms, deliveries, 0)
+        if moved:
+            ids, deliveries = ids[moved:], deliveries[moved:]
+        if self.scattered.has_all(ids):
             self._assign_scattered(ids, consumer, at_ms, deliveries)
             return
         done = start = 0
         while len(ids) - start >= RUN_OR_BUNCH_LENGTH_MIN:
-            found = self._find_stretch(ids, start) if may_begin_stretch(ids, start) else None
+            found = self._find_in_run(ids[start]) if may_begin_stretch(ids, start) else None
             if found is None:
                 start += 1
                 continue
@@ -118,10 +121,6 @@ class PendingEntriesList(Packing):
             done = start
         self._assign(ids[done:], consumer, at_ms, deliveries[done:])
 
-    def _find_stretch(self, ids: Sequence[StreamId], start: int) -> tuple[Run, int] | None:
-        """Return run and position of ``ids[start]``, None if it is in no run."""
-        return None if ids[start] in self.scattered else self._find_in_runs(ids[start])
-
     def nack(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
         """Remove the owner of `ids`, which are distinct, in this order. Ids that were not pending become
         pending. O(1) an id."""
@@ -134,7 +133,9 @@ class PendingEntriesList(Packing):
 
     def release(self, ids: Sequence[StreamId]) -> None:
         """End the delay of `ids`, which are delayed, in this order. O(1) an id."""
-        self.nack(ids, [self.scattered[value].deliveries_of(value) for value in ids])
+        self.nack(
+            ids, [unit.deliveries_of(value) for value, unit in zip(ids, self.units_at(ids), strict=True)]
+        )
 
     def _assign(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
@@ -144,52 +145,60 @@ class PendingEntriesList(Packing):
             for value, count in zip(ids, deliveries, strict=True):
                 self._assign_one(value, consumer, at_ms, count)
             return
-        self._remove_from_runs(value for value in ids if value not in self.scattered)
+        units = self.scattered.get_all(ids)
+        self._remove_from_runs(value for value, unit in zip(ids, units, strict=True) if unit is None)
         self._assign_scattered(ids, consumer, at_ms, deliveries)
 
     def _assign_scattered(
         self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         """As `_assign`, for four or more ids that are in no run."""
-        for start in range(0, len(ids), BUNCH_LENGTH_MAX):
-            some = ids[start : start + BUNCH_LENGTH_MAX]
-            counts = deliveries[start : start + BUNCH_LENGTH_MAX]
-            bunch = self._whole_bunch(some)
-            if bunch is not None:
-                self._move_bunch(bunch, consumer, at_ms, counts)
-            else:
-                self._remove_scattered(some)
-                self._add_scattered(some, consumer, at_ms, counts)
+        start = self._move_bunches(ids, consumer, at_ms, deliveries, 0)
+        while start < len(ids):
+            end = start + BUNCH_LENGTH_MAX
+            self._remove_scattered(ids[start:end])
+            self._add_scattered(ids[start:end], consumer, at_ms, deliveries[start:end])
+            start = self._move_bunches(ids, consumer, at_ms, deliveries, end)
 
     def _assign_one(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
-        unit = self.scattered.get(value)
+        key = value.to_bytes(ID_BYTES)
+        unit = self.scattered.get(key)
         if not isinstance(unit, Single):
-            self._remove_one(value)
-            self._add_single(Single(value, consumer, at_ms, deliveries))
+            self._remove_one(value, key)
+            self._add_single(Single(value, consumer, at_ms, deliveries), key)
             return
         (self.order_of(unit) if unit.consumer is None else self.order).discard(unit)
-        if unit.consumer is not consumer:
-            self._remove_from_owner((value,), unit.consumer)
-            self._add_to_owner((value,), unit, consumer)
-        unit.consumer, unit.delivered_at_ms, unit.deliveries = consumer, at_ms, deliveries
+        self._change_owner((key,), unit, consumer)
+        unit.delivered_at_ms, unit.deliveries = at_ms, deliveries
         self._enlist(unit)
 
-    def _whole_bunch(self, ids: Sequence[StreamId]) -> Bunch | None:
-        """Return the bunch whose members are `ids`, all and in this order; None if there is none. O(m) in
-        C."""
-        unit = self.scattered.get(ids[0])
-        if not isinstance(unit, Bunch) or len(unit.members) != len(ids):
-            return None
-        return unit if all(map(eq, unit.members, ids)) else None
+    def _move_bunches(
+        self,
+        ids: Sequence[StreamId],
+        consumer: Consumer | None,
+        at_ms: int,
+        deliveries: Sequence[int],
+        start: int,
+    ) -> int:
+        """Give the whole bunches with which ``ids[start:]`` begins another owner and time, and return the
+        index after the last of their entries. O(result) in C."""
+        while start < len(ids):
+            bunch = self.scattered.get(id_key(ids[start]))
+            if not isinstance(bunch, Bunch) or self.is_gone(bunch):
+                break
+            end = start + len(bunch.members)
+            if end > len(ids) or not all(map(eq, bunch.members, ids[start:end])):
+                break
+            self._move_bunch(bunch, consumer, at_ms, deliveries[start:end])
+            start = end
+        return start
 
     def _move_bunch(
         self, bunch: Bunch, consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
     ) -> None:
         (self.order_of(bunch) if bunch.consumer is None else self.order).discard(bunch)
-        if bunch.consumer is not consumer:
-            self._remove_from_owner(bunch.members, bunch.consumer)
-            self._add_to_owner(bunch.members, bunch, consumer)
-        bunch.consumer, bunch.delivered_at_ms = consumer, at_ms
+        self._change_owner(tuple(id_keys(bunch.members)), bunch, consumer)
+        bunch.delivered_at_ms = at_ms
         bunch.set_deliveries(deliveries)
         self._enlist(bunch)
 
@@ -205,11 +214,9 @@ class PendingEntriesList(Packing):
             else:
                 run.consumer = new_consumer
         new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
-        moved = consumer.take_pending()
-        deque(map(_set_consumer, moved.scattered.values(), repeat(new_consumer)), maxlen=0)
-        new_consumer.scattered.update(moved.scattered)
-        new_consumer.scattered_ids.note(moved.scattered)
-        new_consumer.pending_count += moved.pending_count
+        new_consumer.pending_count += consumer.take_pending().pending_count
+        for units in self.scattered.transfer(consumer, new_consumer):
+            deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
 
 
 def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:

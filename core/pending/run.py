@@ -19,12 +19,13 @@ from itertools import compress
 from operator import not_
 from typing import Final
 
+from tailrace.core.id_keys import id_key, id_keys
 from tailrace.core.log.id_sequence import IdSequence, are_same, count_below, ids_within, pack_ids, position_of
 from tailrace.core.pending.consumer import Consumer, IdRun
 from tailrace.core.pending.units import Unit
 from tailrace.core.stream_id import StreamId
 
-_SEARCHES_PER_TABLE: Final = 8
+_SEARCHES_PER_TABLE: Final = 4
 """One binary search costs about as much as adding this many ids to a table."""
 
 
@@ -39,9 +40,8 @@ class Run(Unit):
         """Make a run of all of `ids`, which rise; at least one."""
         # The ids of the whole delivery, rising. Shared and never changed.
         self.ids = ids
-        # The id at `low` when the window was made. The indexes file the run under `key`, which stays when
-        # `low` moves up.
-        self.key = ids[0]
+        # The key of the id at `low` when the window was made: the indexes' key, even if `low` moves up.
+        self.key = id_key(ids[0])
         # The window is the positions from `low` up to but not including `high`.
         self.low = 0
         self.high = len(ids)
@@ -91,8 +91,8 @@ class Run(Unit):
         if are_same(ids, some):
             positions: Iterable[int] = range(low, high)
         else:
-            table = dict(zip(some, range(low, high), strict=True))
-            positions = [table.get(value, -1) for value in ids]
+            table = dict(zip(id_keys(some), range(low, high), strict=True))
+            positions = [table.get(key, -1) for key in id_keys(ids)]
         removed = self._removed
         if removed is None:
             return list(positions)
@@ -187,7 +187,7 @@ class Run(Unit):
         # Both parts mark removals in one array, since their windows do not overlap.
         self._removed_bytes()
         upper: Run = shallow_copy(self)
-        upper.key = self.ids[position]
+        upper.key = id_key(self.ids[position])
         upper.low, upper.high = position, self.high
         upper.live = self._live_from(position)
         self.high = position

@@ -7,20 +7,15 @@ counts. This module is the only one that changes them. It never decides which en
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
 
+from tailrace.core.id_keys import ID_BYTES, distinct, id_keys
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.orders import PendingOrders
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
-
-
-def drop_keys(table: dict[StreamId, Any], keys: Iterable[StreamId]) -> None:
-    """Remove `keys`, which `table` has. O(keys) in C."""
-    deque(map(table.__delitem__, keys), maxlen=0)
 
 
 class UnitTable(PendingOrders):
@@ -56,32 +51,39 @@ class UnitTable(PendingOrders):
         else:
             self._remove_from_runs(self._remove_scattered(ids))
 
-    def _remove_one(self, value: StreamId) -> None:
-        unit = self.scattered.pop(value, None)
-        if unit is None:
-            self._remove_from_run(value)
-        else:
-            self._remove_from_unit(value, unit)
-            self._forget_scattered((value,), unit.consumer)
+    def _remove_one(self, value: StreamId, key: bytes | None = None) -> None:
+        """Remove `value` if it is pending. `key`: its key, if the caller has it."""
+        found = self._find_near(value)
+        if found is None:
+            key = key or value.to_bytes(ID_BYTES)
+            unit = self.scattered.get(key)
+            if unit is not None:
+                self._remove_from_unit(value, unit)
+                self._forget_scattered((key,), unit.consumer)
+                return
+            found = self._search_runs(value, key)
+        if found is not None:
+            self._remove_from_run(*found)
 
-    def _remove_scattered(self, ids: Iterable[StreamId]) -> list[StreamId]:
+    def _remove_scattered(self, ids: Sequence[StreamId]) -> list[StreamId]:
         """Remove those of `ids` that are in singles and bunches; return the others. O(1) for each."""
         others = []
         emptied: list[Unit] = []
-        gone: defaultdict[Consumer | None, list[StreamId]] = defaultdict(list)
-        for value in ids:
-            unit = self.scattered.pop(value, None)
+        gone: defaultdict[Consumer | None, list[bytes]] = defaultdict(list)
+        ids = distinct(ids)
+        keys = tuple(id_keys(ids))
+        for value, key, unit in zip(ids, keys, map(self.scattered.get, keys), strict=True):
             if unit is None:
                 others.append(value)
                 continue
-            gone[unit.consumer].append(value)
+            gone[unit.consumer].append(key)
             if isinstance(unit, Bunch) and len(unit.members) > 1:
                 unit.remove(value)
             else:
                 emptied.append(unit)
         self._discard_all(emptied)
-        for consumer, values in gone.items():
-            self._forget_scattered(values, consumer)
+        for consumer, some in gone.items():
+            self._forget_scattered(some, consumer)
         return others
 
     def _remove_from_unit(self, value: StreamId, unit: Single | Bunch) -> None:
@@ -90,22 +92,19 @@ class UnitTable(PendingOrders):
         else:
             (self.order if self.held is None else self.order_of(unit)).discard(unit)
 
-    def _forget_scattered(self, ids: Sequence[StreamId], consumer: Consumer | None) -> None:
-        """Take `ids`, which left their units, out of the counts and of their owner's index. O(m)."""
-        self.count -= len(ids)
-        self.scattered_ids.note(ids)
-        self._remove_from_owner(ids, consumer)
+    def _forget_scattered(self, keys: Sequence[bytes], consumer: Consumer | None) -> None:
+        """Take the ids of `keys`, which left their units, out of the index by id and of the counts. O(m log
+        p)."""
+        self.count -= len(keys)
+        self.scattered.remove(keys, consumer)
+        self._count_owned(-len(keys), consumer)
 
     def _remove_from_runs(self, ids: Iterable[StreamId]) -> None:
         """Remove those of `ids` that are in runs; ids in one run are found together."""
         for run, _, positions in self._positions_in_runs(ids):
             self._remove_positions(run, [position for position in positions if position >= 0])
 
-    def _remove_from_run(self, value: StreamId) -> None:
-        found = self._find_in_runs(value)
-        if found is None:
-            return
-        run, position = found
+    def _remove_from_run(self, run: Run, position: int) -> None:
         if run.live == 1:
             self._drop_run(run)
             return
@@ -210,37 +209,31 @@ class UnitTable(PendingOrders):
 
     # --- singles and bunches -------------------------------------------------------------------
 
-    def _add_single(self, single: Single) -> None:
-        self.scattered[single.id] = single
-        self._file_scattered((single.id,), single.id, single)
+    def _add_single(self, single: Single, key: bytes) -> None:
+        """Add `single`, the key of whose id is `key`."""
+        self._file_scattered((key,), single.id, single)
 
     def _add_bunch(self, bunch: Bunch) -> None:
-        self.scattered.update(dict.fromkeys(bunch.members, bunch))
-        self._file_scattered(bunch.members, max(bunch.members), bunch)
+        self._file_scattered(tuple(id_keys(bunch.members)), max(bunch.members), bunch)
 
-    def _file_scattered(self, ids: Collection[StreamId], highest_id: StreamId, unit: Single | Bunch) -> None:
-        self.count += len(ids)
+    def _file_scattered(self, keys: Collection[bytes], highest_id: StreamId, unit: Single | Bunch) -> None:
+        self.count += len(keys)
         self._highest_id = max(self._highest_id, highest_id)
-        self.scattered_ids.note(ids)
-        self._add_to_owner(ids, unit, unit.consumer)
+        self.scattered.add(keys, unit)
+        self._count_owned(len(keys), unit.consumer)
         self._enlist(unit)
 
-    def _add_to_owner(
-        self, ids: Collection[StreamId], unit: Single | Bunch, consumer: Consumer | None
-    ) -> None:
-        """File all entries of `unit` under their owner, or count them as unowned. O(m)."""
-        if consumer is None:
-            self.nacked_count += len(ids)
-        else:
-            consumer.pending_count += len(ids)
-            consumer.scattered.update(dict.fromkeys(ids, unit))
-            consumer.scattered_ids.note(ids)
+    def _change_owner(self, keys: Collection[bytes], unit: Single | Bunch, consumer: Consumer | None) -> None:
+        """Make `consumer` the owner of `unit`, whose ids have `keys` and which is in no order. O(m)."""
+        before, unit.consumer = unit.consumer, consumer
+        if before is not consumer:
+            self.scattered.change_owner(keys, unit, before)
+            self._count_owned(-len(keys), before)
+            self._count_owned(len(keys), consumer)
 
-    def _remove_from_owner(self, ids: Collection[StreamId], consumer: Consumer | None) -> None:
-        """The inverse of `_add_to_owner`. O(m)."""
+    def _count_owned(self, change: int, consumer: Consumer | None) -> None:
+        """Count entries that an owner got or lost, or entries without an owner."""
         if consumer is None:
-            self.nacked_count -= len(ids)
+            self.nacked_count += change
         else:
-            consumer.pending_count -= len(ids)
-            drop_keys(consumer.scattered, ids)
-            consumer.scattered_ids.note(ids)
+            consumer.pending_count += change

@@ -6,7 +6,6 @@ This module never reads or writes a file.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import msgspec
 
 from tailrace.core.group import Group
 from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
+from tailrace.core.id_keys import IdTable, OrderedIdTable
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.storage.ids import ids_bytes, ids_of
 
@@ -44,6 +44,6 @@ def _order_row(order: KeyOrder) -> list[Any]:
 
 def _order_of(row: Sequence[Any]) -> KeyOrder:
     field, in_flight, keys, held, held_keys, ready = row
-    key_of = dict(zip(ids_of(in_flight), keys, strict=True))
-    held_of = OrderedDict(zip(ids_of(held), held_keys, strict=True))
+    key_of = IdTable.of(ids_of(in_flight), keys)
+    held_of = OrderedIdTable.of(ids_of(held), held_keys)
     return KeyOrder.restored(field, key_of, held_of, ids_of(ready))

@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from tailrace.core.invariants import check_group
 from tailrace.core.keyspace import Keyspace
+from tailrace.core.pending_invariants import check_group
 from tailrace.core.storage.damage import Damage, telling_damage
 from tailrace.core.storage.data_files import (
     FILE_NAME,

@@ -12,7 +12,7 @@ def schedule_row(schedule: Schedule | None) -> list[Any] | None:
     """Return ids, fragments and the greatest number. O(scheduled entries)."""
     if schedule is None:
         return None
-    return [ids_bytes(list(schedule.entries)), list(schedule.entries.values()), schedule.last_number]
+    return [ids_bytes(list(schedule.ids())), list(schedule.entries.values()), schedule.last_number]
 
 
 def schedule_of(row: list[Any] | None) -> Schedule | None:

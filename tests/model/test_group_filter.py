@@ -116,7 +116,7 @@ class GroupFilter(Crashing):
         owners = {
             id_ms(value): consumer.name
             for consumer in group.consumers.values()
-            for value in consumer.pending_ids(0)
+            for value in group.pending.ids_of(consumer)
         }
         assert owners == self.pending
 

@@ -274,7 +274,7 @@ class OrderBy(Crashing):
         assert id_ms(group.last_delivered_id) == self.position
         owners: dict[int, bytes | None] = dict.fromkeys(map(id_ms, group.pending.ids()))
         for name, consumer in group.consumers.items():
-            owners |= dict.fromkeys(map(id_ms, consumer.pending_ids(0)), name)
+            owners |= dict.fromkeys(map(id_ms, group.pending.ids_of(consumer)), name)
         assert owners == {number: owner for number, (owner, _) in self.pending.items()}
         order = group.order
         assert ([] if order is None else list(map(id_ms, order.held))) == self.held

@@ -278,6 +278,19 @@ def test_one_step_of_the_sweep_removes_a_bounded_number_of_entries(r: R) -> None
     assert r.run("XLEN", "race") == 1
 
 
+def test_one_step_of_the_sweep_removes_fewer_entries_of_a_stream_with_an_order_by_key(r: R) -> None:
+    append(r, RETIRED_ENTRIES_PER_STEP)
+    r.engine.execute(c.CreateGroup(KEY, b"g", 0), r.now_ms)
+    r.engine.execute(c.ConfigureGroup(KEY, b"g", order_by="rider"), r.now_ms)
+    retain(r, max_length=1)
+    serial, steps = sweep(r), 1
+    assert r.run("XLEN", "race") == RETIRED_ENTRIES_PER_STEP * 4 // 5
+    while serial:
+        serial, steps = sweep(r, serial), steps + 1
+    assert r.run("XLEN", "race") == 1
+    assert steps == 5
+
+
 def test_one_step_of_the_sweep_examines_a_bounded_number_of_streams(r: R) -> None:
     for number in range(RETENTION_STREAMS_PER_STEP + 3):
         append(r, 2, b"s%d" % number)

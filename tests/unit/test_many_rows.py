@@ -24,6 +24,7 @@ from tailrace.core.invariants import check
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.parser import parse_request
+from tailrace.core.pending.units import BUNCH_LENGTH_MAX
 from tailrace.core.replies import ClaimReply
 from tests.support.engine_calls import FRAGMENT
 from tests.unit.test_many_ids import calls_of, command
@@ -52,7 +53,7 @@ def test_pending_entries_are_divided_by_their_units(seed: int) -> None:
     for group in stream_of(engine).groups.values():
         pending = group.pending
         for owner in (None, *group.consumers.values()):
-            ids = list(pending.ids() if owner is None else owner.pending_ids())
+            ids = list(pending.ids() if owner is None else pending.ids_of(owner))
             pieces = list(pending.by_run(ids, owner))
             assert [value for _, some in pieces for value in some] == ids
             for run, some in pieces:
@@ -133,7 +134,7 @@ def test_pending_entries_that_were_trimmed_cost_a_claim_one_look_for_each_unit(c
     if count == 1:
         ids = tuple(range(1, 5_001))
         engine.execute(c.Claim(b"s", b"g", b"b", c.ClaimOptions(0, ids[::-1])), 3)
-        assert len(list(stream_of(engine).groups[b"g"].pending.order)) == 5
+        assert len(list(stream_of(engine).groups[b"g"].pending.order)) == -(-5_000 // BUNCH_LENGTH_MAX)
     new = (c.ReadFrom(b"s", c.Special.NEW),)
     read = c.ReadGroup(b"g", b"z", new, c.ReadLimits(count=10), claim_min_idle_ms=0, block_ms=1_000)
     engine.execute(command("XTRIM", "s", "MAXLEN", 0), 3)

@@ -168,8 +168,9 @@ class Program:
 
     def extend(self, key: bytes, group: bytes, consumer: bytes) -> c.Command:
         found = self.engine.keyspace.group(key, group)
-        owner = None if found is None else found.consumers.get(consumer)
-        owned = () if owner is None else tuple(islice(owner.pending_ids(), 3))
+        owned: tuple[int, ...] = ()
+        if found is not None and consumer in found.consumers:
+            owned = tuple(islice(found.pending.ids_of(found.consumers[consumer]), 3))
         return c.ExtendLeases(key, group, consumer, owned or self.ids())
 
     def copy(self) -> c.Command:
@@ -189,7 +190,7 @@ class Program:
 
     def delay_command(self) -> c.Command:
         stream = self.engine.keyspace.streams.get(self.key())
-        known = () if stream is None or stream.schedule is None else tuple(stream.schedule.entries)
+        known = () if stream is None or stream.schedule is None else tuple(stream.schedule.ids())
         idempotency = self.random.choice([None, c.Idempotency(b"p", b"1", b"f")])
         fragments = self.random.choices(FRAGMENTS, k=self.random.choice([1, 5]))
         return self.random.choice(

@@ -26,6 +26,7 @@ from tailrace.app.remote.functions.values import (
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.commands import ConfigureGroup, CreateGroup, DestroyGroup, Redrive
 from tailrace.core.group_settings import GroupSettings
+from tailrace.core.id_keys import rising
 from tailrace.core.replies import RedriveReply
 
 SettingsByGroup: TypeAlias = Mapping[bytes, tuple[GroupSettings, int]]
@@ -110,7 +111,7 @@ def redrive(command: Redrive) -> Call[RedriveReply]:
 
     Raises NO_SUCH_STREAM, NOGROUP, and INVALID_ARGUMENT if the group has no dead-letter stream.
     """
-    ids = [] if command.ids is None else sorted(set(command.ids))
+    ids = [] if command.ids is None else rising(command.ids)
     arguments = [command.group, b"%d" % command.limit, id_word(command.start), *id_words(ids)]
     return Call(b"redrive", (command.key, settings_key(command.key)), arguments, "grow", _redriven)
 

@@ -16,6 +16,7 @@ from tailrace.app.remote.words.plan import Plan, Result, Words, value, values
 from tailrace.app.remote.words.reads import Served, limit_words
 from tailrace.app.remote.words.spelling import id_word, number_word, option
 from tailrace.core.commands import Malformed, ReadFrom, ReadGroup, Special
+from tailrace.core.id_keys import table_of
 from tailrace.core.limits import READ_ENTRIES_MAX
 from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
@@ -132,7 +133,8 @@ def _next_new(command: ReadGroup, entries: Entries) -> StreamId:
 
 
 def _with_times(entries: Entries, rows: Sequence[Resp]) -> Entries:
-    known = {each.id: visible_entry(each) for each in pending_entries(rows, 0)}
+    pending = pending_entries(rows, 0)
+    known = table_of([each.id for each in pending], map(visible_entry, pending))
     if any(value not in known for value in entries.ids):
         return entries
     shown = [known[value] for value in entries.ids]

@@ -1,0 +1,96 @@
+"""The largest requests on pending entries that were claimed alone, in no order of their ids.
+
+No run or strip can have such entries: each is an object of its own. Owns the requests;
+`bench.largest_streams` has the streams of other cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+from bench.largest_forms import get_case, post_case
+from bench.largest_streams import Case, Make, Request, State, post
+from tailrace.core.limits import BATCH_ENTRIES_MAX, PIPELINE_COMMANDS_MAX, READ_ENTRIES_MAX
+
+_ENTRIES: Final = 500_000
+_SEED: Final = 7
+_LEFT: Final = 10
+"""One in this many entries is left by the removals."""
+
+
+_TOGETHER: Final = 3
+"""So many ids of one claim, or fewer, become entries of their own."""
+
+
+def shuffled(name: str, *owners: str) -> Make:
+    """A stream whose entries the consumers `owners` of the group `g` claimed a few at a time, in turn and in
+    no order."""
+
+    def requests(state: State) -> Iterator[Request]:
+        if not state.is_first(name):
+            return
+        path, count = f"/v1/streams/{name}", state.count(_ENTRIES)
+        for first in range(1, count + 1, BATCH_ENTRIES_MAX):
+            numbers = range(first, min(first + BATCH_ENTRIES_MAX, count + 1))
+            entries = [{"id": f"{number}-0", "fields": {"f": "v"}} for number in numbers]
+            yield post(f"{path}/entries:batch", {"entries": entries})
+        yield Request("PUT", f"{path}/groups/g", b'{"after":"0"}')
+        body = {"group": "g", "consumer": "reader", "count": READ_ENTRIES_MAX, "streams": [{"key": name}]}
+        for _ in range(0, count, READ_ENTRIES_MAX):
+            yield post("/v1/read-group", body)
+        ids = [f"{number}-0" for number in range(1, count + 1)]
+        Random(_SEED).shuffle(ids)  # noqa: S311 - no secret
+        claims = [
+            ["XCLAIM", name, "g", owners[at % len(owners)], "0", *ids[first : first + _TOGETHER], "JUSTID"]
+            for at, first in enumerate(range(0, count, _TOGETHER))
+        ]
+        for start in range(0, len(claims), PIPELINE_COMMANDS_MAX):
+            yield post("/v1/command/pipeline", claims[start : start + PIPELINE_COMMANDS_MAX])
+
+    return requests
+
+
+_BY_TWO: Final = shuffled("shuffled", "alice", "bob")
+_BY_ONE: Final = shuffled("shuffled-c", "bob", *["alice"] * (_LEFT - 1))
+_GROUP: Final = "/v1/streams/shuffled/groups/g"
+_OTHERS: Final = "/v1/streams/shuffled-c"
+
+CLAIMS: Final = (
+    get_case("xpending_summary", "claimed in no order", f"{_GROUP}/pending:summary", _BY_TWO),
+    get_case("xpending", "rows, claimed in no order", f"{_GROUP}/pending?count=100000", _BY_TWO),
+    post_case(
+        "xautoclaim",
+        "none idle, claimed in no order",
+        f"{_GROUP}:autoclaim",
+        lambda _: {"consumer": "bob", "min_idle_ms": 10**9, "start": "0", "count": 100_000},
+        _BY_TWO,
+    ),
+    Case(
+        "xgroup_delconsumer",
+        "half, claimed in no order, transferred",
+        lambda _: [Request("DELETE", f"{_GROUP}/consumers/alice?transfer_to=bob")],
+        _BY_TWO,
+    ),
+    post_case(
+        "xtrim",
+        "most, claimed in no order, by policy delete",
+        "/v1/streams/shuffled/entries:trim",
+        lambda state: {"max_length": state.count(_ENTRIES) // _LEFT, "references": "delete"},
+        _BY_TWO,
+    ),
+    Case(
+        "xgroup_destroy",
+        "claimed in no order",
+        lambda _: [Request("DELETE", _GROUP)],
+        _BY_TWO,
+    ),
+    Case(
+        "xgroup_delconsumer",
+        "most, claimed in no order",
+        lambda _: [Request("DELETE", f"{_OTHERS}/groups/g/consumers/alice?force=true")],
+        _BY_ONE,
+    ),
+    Case("delete_stream", "claimed in no order", lambda _: [Request("DELETE", _OTHERS)], _BY_ONE),
+)
