@@ -26,7 +26,7 @@ from collections.abc import (
 )
 from itertools import compress, islice, repeat
 from operator import eq, lt, ne
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 from tailrace.core.stream_id import StreamId
 
@@ -124,8 +124,15 @@ class IdTable(MutableMapping[StreamId, ValueT], Generic[ValueT]):
 
     __slots__ = ("by_key",)
 
-    def __init__(self, ids: Iterable[StreamId] = (), values: Iterable[ValueT] = ()) -> None:
-        self.by_key: dict[bytes, ValueT] = dict(zip(id_keys(ids), values, strict=True))
+    def __init__(self) -> None:
+        self.by_key: dict[bytes, ValueT] = {}
+
+    @classmethod
+    def of(cls, ids: Iterable[StreamId], values: Iterable[ValueT]) -> Self:
+        """Return a table of `ids` with their `values`. O(ids) in C."""
+        table = cls()
+        table.by_key.update(zip(id_keys(ids), values, strict=True))
+        return table
 
     def __len__(self) -> int:
         return len(self.by_key)
@@ -155,10 +162,10 @@ class OrderedIdTable(IdTable[ValueT]):
 
     __slots__ = ()
 
-    def __init__(self, ids: Iterable[StreamId] = (), values: Iterable[ValueT] = ()) -> None:
-        self.by_key = OrderedDict(zip(id_keys(ids), values, strict=True))
+    def __init__(self) -> None:
+        self.by_key = OrderedDict()
 
 
 def table_of(ids: Sequence[StreamId], values: Iterable[ValueT]) -> MutableMapping[StreamId, ValueT]:
     """Return a table of `ids` with their `values`. O(ids) in C."""
-    return dict(zip(ids, values, strict=True)) if len(ids) <= FEW_IDS else IdTable(ids, values)
+    return dict(zip(ids, values, strict=True)) if len(ids) <= FEW_IDS else IdTable.of(ids, values)

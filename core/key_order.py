@@ -170,8 +170,8 @@ class KeyOrder:
         """Let all held entries be ready, in order of their ids, because `order_by` was removed. O(held)."""
         self.field = None
         self.key_of, self.in_flight, self.queues, self.heap = IdTable(), {}, {}, []
-        self.held = OrderedIdTable(self.held, repeat(None, len(self.held)))
-        self.ready = OrderedIdTable(self.held, repeat(None, len(self.held)))
+        self.held = OrderedIdTable.of(self.held, repeat(None, len(self.held)))
+        self.ready = OrderedIdTable.of(self.held, repeat(None, len(self.held)))
 
     def _pop_held(self, id_key: bytes) -> bytes | None:
         """Forget that an id is held, if it is, and return its key. `_settle` must follow unless the key is
@@ -221,5 +221,5 @@ class KeyOrder:
         order.take(list(key_of), list(key_of.values()))
         order.hold(list(held), list(held.values()))
         ready = list(ready)
-        order.ready = OrderedIdTable(ready, repeat(None, len(ready)))
+        order.ready = OrderedIdTable.of(ready, repeat(None, len(ready)))
         return order

@@ -1,8 +1,8 @@
 """Entry ids: their form as numbers and as text.
 
 An id is written ``ms-seq``, two unsigned 64-bit decimals. Inside the server it is one Python int, ``ms << 64
-| seq``: ints compare, hash and sort in C, and consecutive ids are a ``range``. This module never uses a clock
-or a stream, and never chooses an id.
+| seq``: ints compare and sort in C, and consecutive ids are a ``range``. `core.id_keys` has tables of ids.
+This module never uses a clock or a stream, and never chooses an id.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ entries are claimed: `core.handlers.claims` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
 from operator import not_
 
@@ -15,7 +15,7 @@ from tailrace.core.effects import Claimed, ConsumerSeen, PendingRemoved
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.dead_letters import DeadLetters, MoveRoom, dead_letters_of
-from tailrace.core.id_keys import IdTable, are_among, id_key, id_keys, ids_of_keys, membership
+from tailrace.core.id_keys import ID_BYTES, are_among, id_key, id_keys, ids_of_keys, membership
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
@@ -29,7 +29,7 @@ class ClaimBatch:
     second claim must see the result of the first.
 
     `group`: the group. `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an
-    id is in the log. `fragment_of`: the fragments for the reply by id, if the reply has fields.
+    id is in the log.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class ClaimBatch:
         self.stream: Stream = execution.keyspace.streams[key]
         self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
         self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
-        self.fragment_of: IdTable[bytes | None] = IdTable()
         self._execution = execution
         self._key = key
         self.group = group
         self._consumer = consumer
         self._delivered_at_ms = delivered_at_ms
-        # The new delivery counts, and the dropped entries, by the keys of their ids.
+        # Fragments, new delivery counts and dropped entries, by the keys of their ids.
+        self._fragment_of: dict[bytes, bytes | None] = {}
         self._deliveries_of: dict[bytes, int] = {}
         self._claimed_ids: list[StreamId] = []
         self._dropped: dict[bytes, None] = {}
@@ -75,13 +75,17 @@ class ClaimBatch:
         else:
             self.is_live = membership(self.stream.log.live_among(ids))
 
+    def note_fragments(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> None:
+        """Keep the fragments of `ids` for the reply, which has fields. O(ids) in C."""
+        self._fragment_of = dict(zip(id_keys(ids), fragments, strict=True))
+
     def __contains__(self, value: StreamId) -> bool:
         """Whether `value` is claimed in this batch and not yet applied."""
-        return id_key(value) in self._deliveries_of
+        return value.to_bytes(ID_BYTES) in self._deliveries_of
 
     def add(self, value: StreamId, deliveries: int) -> None:
         """Claim the entry `value`. `deliveries`: its new delivery count."""
-        self._deliveries_of[id_key(value)] = deliveries
+        self._deliveries_of[value.to_bytes(ID_BYTES)] = deliveries
         self._claimed_ids.append(value)
 
     def add_all(self, ids: Sequence[StreamId], deliveries: Sequence[int]) -> None:
@@ -111,7 +115,7 @@ class ClaimBatch:
         fragments: list[bytes | None] = [None] * len(self._claimed_ids)
         if not self._just_id:
             fragments = self.stream.log.get_many(self._claimed_ids, room.left_bytes)
-            self.fragment_of = IdTable(self._claimed_ids[: len(fragments)], fragments)
+            self.note_fragments(self._claimed_ids[: len(fragments)], fragments)
         kept = room.take_fitting(fragments)
         given_up = self._claimed_ids[kept:]
         del self._claimed_ids[kept:]
@@ -122,7 +126,7 @@ class ClaimBatch:
     def finish(self, *, cursor: StreamId = ZERO_ID) -> ClaimReply:
         """Apply all claims and drops, and return the reply with both."""
         self._flush()
-        dropped = list(ids_of_keys(self._dropped))
+        dropped = list(ids_of_keys(self._dropped)) if self._dropped else []
         if dropped:
             self._execution.do(PendingRemoved(self._key, self.group.name, dropped))
         if self._claimed_ids:
@@ -136,7 +140,7 @@ class ClaimBatch:
         beyond the bounds of `letters` stay as they are. An entry that FORCE makes pending is delivered."""
         exhausted = [
             value
-            for value, deliveries in zip(self._ids(), self._deliveries_of.values(), strict=True)
+            for value, deliveries in zip(self._unapplied(), self._deliveries_of.values(), strict=True)
             if deliveries > letters.most and self.unit_of(value) is not None
         ]
         if exhausted:
@@ -146,18 +150,18 @@ class ClaimBatch:
             for key in id_keys(exhausted):
                 del self._deliveries_of[key]
 
-    def _ids(self) -> Iterator[StreamId]:
-        """The ids that are claimed and not yet applied."""
-        return ids_of_keys(self._deliveries_of)
+    def _unapplied(self) -> list[StreamId]:
+        """The ids that are claimed and not yet applied, in the order of their counts: the last ones."""
+        return self._claimed_ids[len(self._claimed_ids) - len(self._deliveries_of) :]
 
     def _fragments_of(self, ids: Sequence[StreamId]) -> list[bytes | None]:
-        return list(map(self.fragment_of.by_key.__getitem__, id_keys(ids)))
+        return list(map(self._fragment_of.__getitem__, id_keys(ids)))
 
     def _flush(self) -> None:
         if self._letters is not None:
             self._move_exhausted(self._letters)
         if self._deliveries_of:
-            ids, deliveries = list(self._ids()), list(self._deliveries_of.values())
+            ids, deliveries = self._unapplied(), list(self._deliveries_of.values())
             name, at_ms = self.group.name, self._delivered_at_ms
             self._execution.do(Claimed(self._key, name, self._consumer, ids, at_ms, deliveries))
             self._deliveries_of.clear()

@@ -16,7 +16,7 @@ from tailrace.core.execution import Execution, parsed
 from tailrace.core.handlers.claim_batch import ClaimBatch
 from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
-from tailrace.core.id_keys import IdTable, are_among
+from tailrace.core.id_keys import are_among
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
 from tailrace.core.pending.pending_list import PendingEntriesList
@@ -92,7 +92,7 @@ def _charge_reply(execution: Execution, batch: ClaimBatch, options: ClaimOptions
         if len(fragments) < len(claimed):
             room.charge(entries_bytes(fragments))
     room.charge_entries(fragments)
-    batch.fragment_of = IdTable(claimed, fragments)
+    batch.note_fragments(claimed, fragments)
 
 
 class _NewCounts:

@@ -44,6 +44,6 @@ def _order_row(order: KeyOrder) -> list[Any]:
 
 def _order_of(row: Sequence[Any]) -> KeyOrder:
     field, in_flight, keys, held, held_keys, ready = row
-    key_of = IdTable(ids_of(in_flight), keys)
-    held_of = OrderedIdTable(ids_of(held), held_keys)
+    key_of = IdTable.of(ids_of(in_flight), keys)
+    held_of = OrderedIdTable.of(ids_of(held), held_keys)
     return KeyOrder.restored(field, key_of, held_of, ids_of(ready))

@@ -73,7 +73,7 @@ def test_a_table_of_ids_is_a_dict(seed: int) -> None:
     ids = some_ids(seed)
     expected = {value: str(value) for value in ids}
     assert [table_of(ids, map(str, ids)).get(value) for value in [*ids, 7]] == [*map(str, ids), None]
-    for table in IdTable(ids, map(str, ids)), OrderedIdTable(ids, map(str, ids)), OrderedIdTable[str]():
+    for table in IdTable.of(ids, map(str, ids)), OrderedIdTable.of(ids, map(str, ids)), OrderedIdTable[str]():
         table.update(expected)
         assert dict(table.items()) == expected
         assert list(table) == list(expected)
@@ -109,7 +109,7 @@ def test_ids_with_one_hash_cost_as_few_comparisons_as_others(*, shuffled: bool) 
     distinct(ids)
     rising(ids)
     are_among(ids, ids[::2])
-    table: IdTable[int] = IdTable(ids, range(MANY))
+    table: IdTable[int] = IdTable.of(ids, range(MANY))
     assert all(value in table for value in ids)
     assert Counted.comparisons < COMPARISONS_PER_ID * MANY
     # A set compares each id with all others.
