@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from bench.largest_forms import get_case, post_case
-from bench.largest_streams import Case, Make, Request, State, post
+from bench.largest_streams import Case, Make, Request, State, post, read_group
 from tailrace.core.limits import BATCH_ENTRIES_MAX, PIPELINE_COMMANDS_MAX, READ_ENTRIES_MAX
 
 _ENTRIES: Final = 500_000
@@ -24,23 +24,25 @@ _TOGETHER: Final = 3
 """So many ids of one claim, or fewer, become entries of their own."""
 
 
-def shuffled(name: str, *owners: str) -> Make:
+def shuffled(name: str, *owners: str, seqs_per_ms: int = 0) -> Make:
     """A stream whose entries the consumers `owners` of the group `g` claimed a few at a time, in turn and in
-    no order."""
+    no order. `seqs_per_ms`: how much the second half of the id falls for each millisecond; 8 gives all ids
+    one hash (`core.id_keys`)."""
 
     def requests(state: State) -> Iterator[Request]:
         if not state.is_first(name):
             return
         path, count = f"/v1/streams/{name}", state.count(_ENTRIES)
-        for first in range(1, count + 1, BATCH_ENTRIES_MAX):
-            numbers = range(first, min(first + BATCH_ENTRIES_MAX, count + 1))
-            entries = [{"id": f"{number}-0", "fields": {"f": "v"}} for number in numbers]
+        ids = [f"{number}-{seqs_per_ms * (count - number)}" for number in range(1, count + 1)]
+        for first in range(0, count, BATCH_ENTRIES_MAX):
+            entries = [
+                {"id": value, "fields": {"f": "v"}} for value in ids[first : first + BATCH_ENTRIES_MAX]
+            ]
             yield post(f"{path}/entries:batch", {"entries": entries})
         yield Request("PUT", f"{path}/groups/g", b'{"after":"0"}')
         body = {"group": "g", "consumer": "reader", "count": READ_ENTRIES_MAX, "streams": [{"key": name}]}
         for _ in range(0, count, READ_ENTRIES_MAX):
             yield post("/v1/read-group", body)
-        ids = [f"{number}-0" for number in range(1, count + 1)]
         Random(_SEED).shuffle(ids)  # noqa: S311 - no secret
         claims = [
             ["XCLAIM", name, "g", owners[at % len(owners)], "0", *ids[first : first + _TOGETHER], "JUSTID"]
@@ -54,8 +56,10 @@ def shuffled(name: str, *owners: str) -> Make:
 
 _BY_TWO: Final = shuffled("shuffled", "alice", "bob")
 _BY_ONE: Final = shuffled("shuffled-c", "bob", *["alice"] * (_LEFT - 1))
+_ONE_HASH: Final = shuffled("shuffled-h", "alice", "bob", seqs_per_ms=8)
 _GROUP: Final = "/v1/streams/shuffled/groups/g"
 _OTHERS: Final = "/v1/streams/shuffled-c"
+_OF_ONE_HASH: Final = "/v1/streams/shuffled-h/groups/g"
 
 CLAIMS: Final = (
     get_case("xpending_summary", "claimed in no order", f"{_GROUP}/pending:summary", _BY_TWO),
@@ -93,4 +97,23 @@ CLAIMS: Final = (
         _BY_ONE,
     ),
     Case("delete_stream", "claimed in no order", lambda _: [Request("DELETE", _OTHERS)], _BY_ONE),
+    post_case(
+        "xautoclaim",
+        "claimed in no order, ids with one hash",
+        f"{_OF_ONE_HASH}:autoclaim",
+        lambda _: {"consumer": "carol", "min_idle_ms": 0, "start": "0", "count": READ_ENTRIES_MAX},
+        _ONE_HASH,
+    ),
+    Case(
+        "read_group",
+        "claimed in no order, ids with one hash",
+        lambda _: [read_group("shuffled-h", "g", count=READ_ENTRIES_MAX, claim_min_idle_ms=0)],
+        _ONE_HASH,
+    ),
+    Case(
+        "xgroup_delconsumer",
+        "half, claimed in no order, ids with one hash",
+        lambda _: [Request("DELETE", f"{_OF_ONE_HASH}/consumers/bob?force=true")],
+        _ONE_HASH,
+    ),
 )
