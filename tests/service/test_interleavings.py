@@ -102,7 +102,7 @@ def smallest_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "FORGOTTEN_ROWS", 1)
     monkeypatch.setattr(publishing, "PART_ROWS", 1)
     monkeypatch.setattr(prepared, "PART_ROWS", 1)
-    monkeypatch.setattr(retention_module, "RETIRED_ENTRIES_PER_STEP", 2)
+    monkeypatch.setattr(retention_module, "RETIRED_ENTRIES_PER_STEP", retention_module._HELD_ENTRY_COST)
     monkeypatch.setattr(storage_module, "JOURNAL_BYTES_MAX", 1)
     monkeypatch.setattr(sweep_module, "REST_FACTOR", 0)
     monkeypatch.setattr(sweep_module, "REST_S_MIN", 0)
