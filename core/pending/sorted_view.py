@@ -54,10 +54,6 @@ class SortedView(Generic[MemberT]):
         """Return the members at or after `start`, rising; they must not change during the iteration."""
         return self._current_order().irange(start)
 
-    def between(self, first: MemberT, last: MemberT) -> Iterator[MemberT]:
-        """Return the members from `first` to `last`, rising; they must not change during the iteration."""
-        return self._current_order().irange(first, last)
-
     def count_between(self, first: MemberT, last: MemberT) -> int:
         """Return how many members are from `first` to `last`, both included. O(log n)."""
         order = self._current_order()
