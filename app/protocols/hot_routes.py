@@ -100,9 +100,10 @@ class HotRoutes:
     def _submit_read(self, request: HotRequest, command: Read | ReadGroup) -> bool:
         """Submit a read that waits if there are no entries. No request may follow before its answer, unless
         it has it now."""
+        # Found now: the wait of a gateway begins later, and the token may have ended by then.
+        principal = self._authenticate(request.credentials.authorization, request.credentials.host)
 
         def wait(watch: Watch) -> None:
-            principal = self._authenticate(request.credentials.authorization, request.credentials.host)
             request.begin_wait(ReadWait(watch, self._watch_token(principal, request.lose_access)))
 
         request.may_wait = True

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from tailrace.api.application import create_api
 from tailrace.api.hot.store import BeginWait, Joined
 from tailrace.api.ports import Answer
+from tailrace.api.principals import Unauthenticated
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
@@ -260,6 +261,32 @@ def test_a_read_whose_client_leaves_while_the_store_looks_does_not_wait() -> Non
         assert protocol.hot.observer._requests.answers["xread", 499].count == 1
 
     asyncio.run(story())
+
+
+def test_a_read_whose_token_ends_while_the_store_looks_is_told_when_the_wait_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reason = Unauthenticated("the token was revoked")
+
+    def refuse(*_: object) -> NoReturn:
+        raise reason
+
+    def watch(_: object, on_end: Callable[[Unauthenticated], None]) -> Callable[[], None]:
+        return asyncio.get_running_loop().call_soon(on_end, reason).cancel
+
+    async def story() -> list[bytes]:
+        store = LateStore(Engine())
+        protocol, transport = connection(store)
+        protocol.data_received(WAITING)
+        monkeypatch.setattr(protocol.hot, "_authenticate", refuse)
+        monkeypatch.setattr(protocol.hot, "_watch_token", watch)
+        await settled(protocol, transport)
+        assert store.waiting_count == 0
+        return answers_in(transport)
+
+    (answer,) = asyncio.run(story())
+    assert answer.startswith(b"401")
+    assert b"the token was revoked" in answer
 
 
 def test_a_read_whose_client_ends_its_side_while_the_store_looks_does_not_wait() -> None:
