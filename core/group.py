@@ -109,13 +109,14 @@ class Group:
         return gone, []
 
     def transfer(self, name: bytes, new_name: bytes) -> None:
-        """Make the consumer `new_name` the owner of all entries of the consumer `name`. O(entries of the one
-        that has fewer)."""
+        """Make the consumer `new_name` the owner of all entries of the consumer `name`. O(runs of the one
+        that has fewer entries), and O(its scattered entries) if they are few."""
         consumer, new_consumer = self.consumers[name], self.consumers[new_name]
         if consumer.pending_count > new_consumer.pending_count:
             consumer.exchange_names(new_consumer)
             self.consumers[name], self.consumers[new_name] = new_consumer, consumer
             consumer, new_consumer = new_consumer, consumer
+        self.consumers[consumer.name] = consumer.without_entries()
         self.pending.transfer(consumer, new_consumer)
 
     def copy(self) -> Group:
@@ -133,4 +134,4 @@ class Group:
 def _copied(unit: Unit, twins: SortedDict[bytes, Consumer]) -> Unit:
     if isinstance(unit, Strip):
         return unit.copy_among(twins)
-    return unit.copy(None if unit.consumer is None else twins[unit.consumer.name])
+    return unit.copy(None if unit.owner is None else twins[unit.owner.name])

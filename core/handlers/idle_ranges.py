@@ -74,7 +74,7 @@ class IdleRange:
             looks += _looks_at(unit)
             if looks > PENDING_LOOKS_MAX:
                 return None
-            if isinstance(unit, Strip) or self._consumer in (None, unit.consumer):
+            if isinstance(unit, Strip) or self._consumer in (None, unit.owner):
                 units.append(unit)
         return units
 

@@ -160,9 +160,10 @@ class PendingRows:
         return map(self._row, ids, self._pending.units_at(ids))
 
     def _row(self, value: StreamId, unit: Unit) -> PendingEntry:
-        if unit.consumer is None:
+        owner = unit.owner
+        if owner is None:
             count, until_ms = unit.deliveries_of(value), unit.delivered_at_ms or None
             return PendingEntry(value, None, UNOWNED_IDLE_MS, 0, count, until_ms)
         at_ms = unit.delivered_at_ms
         idle_ms = idle_since(at_ms, self._now_ms)
-        return PendingEntry(value, unit.consumer.name, idle_ms, at_ms, unit.deliveries_of(value))
+        return PendingEntry(value, owner.name, idle_ms, at_ms, unit.deliveries_of(value))

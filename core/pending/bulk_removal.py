@@ -118,7 +118,7 @@ class BulkRemoval(UnitTable):
             gone = len(part.units)
             self.count -= gone
             for consumer, units in part.owned.items():
-                consumer.pending_count -= len(units)
+                self._count_owned(-len(units), consumer)
                 gone -= len(units)
             self.nacked_count -= gone
         return self._left([Removed(part.units, owned=part.owned) for part in taken])
@@ -196,9 +196,10 @@ class BulkRemoval(UnitTable):
         self.runs = without(self.runs, {run.key for run in runs})
         self.count -= consumer.pending_count
         self._last_found = None
-        if not self.scattered.has_many_of(consumer, UNLINKED_AT_ONCE_MAX):
+        if self.scattered.count_of(consumer.holders) <= UNLINKED_AT_ONCE_MAX:
             return self._left([Removed(units) for units in self.scattered.take_consumer(consumer)])
-        consumer.is_gone = True
+        for holder in consumer.holders:
+            holder.is_gone = True
         return self._left(self.scattered.let_go(consumer))
 
     def _drop_runs(self, runs: Sequence[Run]) -> None:

@@ -2,6 +2,13 @@
 
 `PendingEntriesList` is the only writer of the index. This module never imports the classes of pending units:
 units point to their consumer, and a consumer needs only the ids of its runs (`IdRun`).
+
+A transfer of many scattered entries changes none of them. Their units keep pointing to the consumer that had
+them, which becomes an estate of the new owner:
+
+    carol (heir) <- alice (estate), dave (estate)
+
+An estate is in no group's table of consumers, and has no runs. `owner` of a unit is never an estate.
 """
 
 from __future__ import annotations
@@ -37,7 +44,7 @@ class Consumer:
     """One consumer of one group, and the index of its runs; `core.pending.scattered` has its other
     entries."""
 
-    __slots__ = ("active_at_ms", "is_gone", "name", "pending_count", "runs", "seen_at_ms")
+    __slots__ = ("active_at_ms", "estates", "heir", "is_gone", "name", "pending_count", "runs", "seen_at_ms")
 
     def __init__(self, name: bytes, seen_at_ms: int) -> None:
         self.name = name
@@ -47,8 +54,12 @@ class Consumer:
         self.is_gone = False
         # Unix time of the last read or claim that returned an entry; NEVER_ACTIVE_MS before the first one.
         self.active_at_ms = NEVER_ACTIVE_MS
-        # Entries that the consumer owns, in runs and scattered.
+        # Entries that the consumer owns, in runs and scattered, and those of its estates.
         self.pending_count = 0
+        # The estates of the consumer; only those with entries count.
+        self.estates: list[Consumer] = []
+        # The consumer that owns the entries, if this one is an estate.
+        self.heir: Consumer | None = None
         # The consumer's runs by `Run.key`: the same keys and runs as in the group's pending entries list.
         self.runs: SortedDict[bytes, IdRun] = SortedDict()
 
@@ -63,7 +74,29 @@ class Consumer:
         gone = Consumer(self.name, self.seen_at_ms)
         gone.runs, self.runs = self.runs, gone.runs
         gone.pending_count, self.pending_count = self.pending_count, 0
+        self.estates = []
         return gone
+
+    def without_entries(self) -> Consumer:
+        """Return a consumer with the same name and times that owns nothing. O(1)."""
+        other = Consumer(self.name, self.seen_at_ms)
+        other.active_at_ms = self.active_at_ms
+        return other
+
+    def inherit(self, consumer: Consumer, scattered_count: int) -> None:
+        """Take over the estates of `consumer`, and `consumer` itself, which is used no more and has
+        `scattered_count` other entries, as an estate. O(estates)."""
+        consumer.pending_count = scattered_count
+        found = [*self.estates, *consumer.estates, consumer]
+        consumer.estates, consumer.runs = [], SortedDict()
+        self.estates = [estate for estate in found if estate.pending_count]
+        for estate in self.estates:
+            estate.heir = self
+
+    @property
+    def holders(self) -> tuple[Consumer, ...]:
+        """The consumers to which the units of this one point: itself and its estates. O(estates)."""
+        return (self, *self.estates)
 
 
 def start_key(start: StreamId) -> bytes:

@@ -35,6 +35,9 @@ from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
 from tailrace.core.stream_id import StreamId
 
+REFILED_AT_ONCE_MAX: Final = 5_000
+"""Scattered entries of one transfer that get their new owner at once, in 2 ms. More become an estate."""
+
 _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
 
@@ -205,8 +208,8 @@ class PendingEntriesList(Packing):
     # --- all entries of a consumer -------------------------------------------------------------
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> None:
-        """Make `new_consumer` the owner of all entries of `consumer`. Times, counts and order do not change.
-        O(runs log runs), and O(scattered entries) in C."""
+        """Make `new_consumer` the owner of all entries of `consumer`, which is used no more. Times, counts
+        and order do not change. O(runs log runs), and O(p) for scattered entries in p parts."""
         for key in consumer.runs:
             run = self.runs[key]
             if isinstance(run, Strip):
@@ -214,9 +217,13 @@ class PendingEntriesList(Packing):
             else:
                 run.consumer = new_consumer
         new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
-        new_consumer.pending_count += consumer.take_pending().pending_count
-        for units in self.scattered.transfer(consumer, new_consumer):
-            deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
+        new_consumer.pending_count += consumer.pending_count
+        scattered_count = self.scattered.count_of((consumer,))
+        if scattered_count <= REFILED_AT_ONCE_MAX:
+            scattered_count = 0
+            for units in self.scattered.transfer(consumer, new_consumer):
+                deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
+        new_consumer.inherit(consumer, scattered_count)
 
 
 def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:

@@ -207,15 +207,18 @@ class ScatteredTable:
         self.parts[index] = part.take(part.units.keys() - gone)
         return part
 
-    def has_many_of(self, consumer: Consumer, most: int) -> bool:
-        """Whether more than `most` entries are those of `consumer`. O(p)."""
-        return sum(len(part.owned.get(consumer, ())) for part in self.parts) > most
+    def count_of(self, holders: Iterable[Consumer]) -> int:
+        """Return how many entries point to one of `holders`. O(p) for each."""
+        return sum(len(part.owned.get(each, ())) for each in holders for part in self.parts)
 
     def take_consumer(self, consumer: Consumer) -> list[Units]:
         """Remove all entries of `consumer`, and return them. O(p), and O(m) in C."""
-        taken = [part.owned[consumer].copy() for part in self.parts if consumer in part.owned]
-        for units in taken:
-            self.remove(units, consumer)
+        taken: list[Units] = []
+        for holder in consumer.holders:
+            some = [part.owned[holder].copy() for part in self.parts if holder in part.owned]
+            for units in some:
+                self.remove(units, holder)
+            taken += some
         return taken
 
     def let_go(self, consumer: Consumer) -> list[Removed]:
@@ -223,22 +226,21 @@ class ScatteredTable:
         taken: list[Removed] = []
         for index in reversed(range(len(self.parts))):
             part = self.parts[index]
-            units = part.owned.pop(consumer, None)
-            if units is None:
-                continue
-            if not part.count - len(units):
+            owned = [part.owned.pop(each) for each in consumer.holders if each in part.owned]
+            if owned and part.count == sum(map(len, owned)):
                 self.parts[index] = Part({})
                 self._drop_if_empty(index)
-                taken.append(Removed(units))
+                taken += map(Removed, owned)
             else:
-                part.leaving.append(units)
-                taken.append(Removed(units, part))
+                part.leaving += owned
+                taken += (Removed(units, part) for units in owned)
         self._is_purged = False
         self._note_parts()
         return taken
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> Iterator[Units]:
-        """File all entries of `consumer` under `new_consumer`, and return them. O(p), and O(m) in C."""
+        """File the entries of `consumer`, without those of its estates, under `new_consumer`, and return
+        them. O(p), and O(m) in C."""
         for part in self.parts:
             owned = part.owned.pop(consumer, None)
             if owned is not None:

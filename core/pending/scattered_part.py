@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable
+from heapq import merge
 from itertools import compress
 from typing import Any, Final, TypeAlias
 
@@ -45,7 +46,7 @@ class Part:
 
     def __init__(self, units: Units) -> None:
         self.units = units
-        # The entries of each owner, in the order in which it got them; no entry without an owner.
+        # The entries of each owner or estate, in the order in which it got them; no entry without an owner.
         self.owned: dict[Consumer, Units] = {}
         # The keys of `units` in rising order, sorted at the first use.
         self.keys = SortedView(units)
@@ -106,7 +107,12 @@ class Part:
 
     def owned_from(self, consumer: Consumer, start: bytes) -> Iterable[bytes]:
         """Return the keys of the ids of `consumer` at or after that of the key `start`, rising."""
-        owned = self.owned.get(consumer, ())
+        if consumer.estates:
+            return merge(*(self._held_from(each, start) for each in consumer.holders))
+        return self._held_from(consumer, start)
+
+    def _held_from(self, holder: Consumer, start: bytes) -> Iterable[bytes]:
+        owned = self.owned.get(holder, ())
         if len(owned) * _SHARE < len(self.units):
             return sorted(filter(start.__le__, owned))
         return filter(owned.__contains__, self.keys.from_(start))

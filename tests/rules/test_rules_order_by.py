@@ -14,6 +14,7 @@ from tailrace.core.invariants import check
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.outcome import Outcome, Signal, WakeUp
 from tailrace.core.parser import parse_request
+from tailrace.core.pending import pending_list
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import format_id
 from tests.support.redis_like import R, to_words
@@ -277,6 +278,20 @@ def test_a_transferred_entry_stays_in_flight(r: R) -> None:
     r.engine.execute(c.DeleteConsumer(b"s", b"g", b"alice", transfer_to=b"bob"), r.now_ms)
     check(r.engine.keyspace)
     assert read(r) == []
+
+
+def test_a_deleted_consumer_frees_the_keys_of_entries_that_it_got_by_a_transfer(
+    r: R, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending_list, "REFILED_AT_ONCE_MAX", 0)
+    append(r, "a---a")
+    assert read(r) == [1, 2, 3, 4]
+    for owner, value in ((b"bob", 4), (b"bob", 2), (b"alice", 1), (b"bob", 3)):
+        r.run("XCLAIM", "s", "g", owner, 0, f"{value}-0")
+    r.engine.execute(c.DeleteConsumer(b"s", b"g", b"alice", transfer_to=b"bob"), r.now_ms)
+    check(r.engine.keyspace)
+    r.engine.execute(c.DeleteConsumer(b"s", b"g", b"bob"), r.now_ms)
+    assert read(r) == [5]
 
 
 def test_deleted_and_trimmed_entries_are_not_held_any_more(r: R) -> None:

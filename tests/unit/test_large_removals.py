@@ -133,7 +133,7 @@ def test_a_removal_of_half_of_the_entries_runs_no_line_for_each_of_them(*, delet
 
 
 def test_a_transfer_runs_no_line_for_each_entry() -> None:
-    entries = 2_000
+    entries = 4_000
     engine = alone(entries)
     transfer = c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b")
     assert lines_of(lambda: engine.execute(transfer, 3)) < entries // 8

@@ -1,0 +1,247 @@
+"""Transfers of many entries change none of them, and all commands behave as after a transfer entry by
+entry."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from tailrace.core import commands as c
+from tailrace.core.engine import Engine
+from tailrace.core.invariants import check
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.pending import bulk_removal as removal_module
+from tailrace.core.pending import packing as packing_module
+from tailrace.core.pending import pending_list as list_module
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.pending.packing import PACK_LENGTH, PACK_LENGTH_MIN
+from tailrace.core.storage.state import decode_group, encode_group
+from tests.unit.test_many_ids import command
+from tests.unit.test_replay import KEYS, Program, picture
+from tests.unit.test_strips import outcome_of
+from tests.unit.test_trim_work import filled, stream_of
+
+STEPS: Final = 400
+ALL_AT_ONCE: Final = 10**9
+
+AtOnce: TypeAlias = Callable[..., None]
+
+
+class Transfers(Program):
+    """A program whose entries are mostly scattered, and whose consumers often go to others."""
+
+    def key(self) -> bytes:
+        return KEYS[0] if self.random.random() < 0.8 else super().key()
+
+    def shuffled(self) -> c.Command:
+        """A claim of pending entries in no order."""
+        name = self.group()
+        stream = self.engine.keyspace.streams.get(KEYS[0])
+        group = None if stream is None else stream.groups.get(name)
+        ids = [1] if group is None else list(group.pending.ids()) or [1]
+        some = self.random.sample(ids, min(len(ids), self.random.choice([1, 3, 6, 30])))
+        return c.Claim(KEYS[0], name, self.consumer(), c.ClaimOptions(0, tuple(some)))
+
+    def transfer(self) -> c.Command:
+        return c.DeleteConsumer(self.key(), self.group(), self.consumer(), transfer_to=self.consumer())
+
+    def remove(self) -> c.Command:
+        return c.DeleteConsumer(self.key(), self.group(), self.consumer())
+
+    def extend_own(self) -> c.Command:
+        return c.ExtendLeases(self.key(), self.group(), self.consumer(), self.ids())
+
+    def look(self) -> c.Command:
+        some = self.random.choice([None, self.consumer()])
+        idle_ms = self.random.choice([0, 50])
+        return c.PendingRange(self.key(), self.group(), count=9, min_idle_ms=idle_ms, consumer=some)
+
+    def trim_pending(self) -> c.Command:
+        """A trim that removes pending entries as well, now and then all of them."""
+        length = self.random.choice([0, 20, 40, 60])
+        return c.TrimStream(KEYS[0], c.Trim(length, references=c.References.DELETE))
+
+    def create(self) -> c.Command:
+        return c.CreateGroup(KEYS[0], self.group(), 0, create_stream=True)
+
+    def next(self) -> c.Command:
+        makers = (
+            self.create,
+            self.read,
+            self.append,
+            self.shuffled,
+            self.transfer,
+            self.remove,
+            self.extend_own,
+            self.trim_pending,
+            self.look,
+            self.copy,
+            super().next,
+        )
+        return self.random.choices(makers, (6, 20, 14, 30, 12, 4, 4, 2, 6, 2, 6))[0]()
+
+
+def estates_of(keyspace: Keyspace) -> list[Consumer]:
+    groups = [group for stream in keyspace.streams.values() for group in stream.groups.values()]
+    consumers = [consumer for group in groups for consumer in group.consumers.values()]
+    return [estate for consumer in consumers for estate in consumer.estates if estate.pending_count]
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> AtOnce:
+    """Sets how many entries a transfer files again at once, how many a removal unlinks at once, and how many
+    form a strip."""
+
+    def set_limits(refiled: int, unlinked: int, packed: int = PACK_LENGTH) -> None:
+        monkeypatch.setattr(list_module, "REFILED_AT_ONCE_MAX", refiled)
+        monkeypatch.setattr(removal_module, "UNLINKED_AT_ONCE_MAX", unlinked)
+        monkeypatch.setattr(packing_module, "PACK_LENGTH", packed)
+        monkeypatch.setattr(packing_module, "PACK_LENGTH_MIN", min(packed // 4, PACK_LENGTH_MIN))
+
+    return set_limits
+
+
+@pytest.mark.parametrize("first_seed", range(0, 60, 12))
+def test_commands_have_the_same_results_as_after_a_transfer_entry_by_entry(
+    first_seed: int, at_once: AtOnce
+) -> None:
+    assert sum(estates_in_program(seed, at_once) for seed in range(first_seed, first_seed + 12)) > 20
+
+
+def estates_in_program(seed: int, at_once: AtOnce) -> int:
+    """Compare a program with and without estates. Return how many estates there were, after all steps."""
+    at_once(ALL_AT_ONCE, ALL_AT_ONCE)
+    plain = Engine()
+    program = Transfers(seed, plain)
+    steps: list[tuple[c.Command, int, Any]] = []
+    now_ms = 1000
+    for _ in range(STEPS):
+        now_ms += program.random.choice([0, 1, 5, 100])
+        step = program.next()
+        steps.append((step, now_ms, outcome_of(plain, step, now_ms)))
+    at_once(
+        program.random.choice([0, 3]),
+        program.random.choice([0, 3, ALL_AT_ONCE]),
+        program.random.choice([8, PACK_LENGTH, PACK_LENGTH]),
+    )
+    other, estates = Engine(), 0
+    for step, at_ms, expected in steps:
+        assert outcome_of(other, step, at_ms) == expected, step
+        # A check takes out of the tables what is leaving them.
+        if program.random.random() < 0.7:
+            check(other.keyspace)
+        if program.random.random() < 0.3:
+            other.keyspace.garbage.free_some()
+            check(other.keyspace)
+        estates += len(estates_of(other.keyspace))
+        for stream in other.keyspace.streams.values():
+            for group in stream.groups.values():
+                assert encode_group(decode_group(encode_group(group))) == encode_group(group)
+    assert picture(other.keyspace, now_ms) == picture(plain.keyspace, now_ms)
+    return estates
+
+
+def scattered(entries: int) -> Engine:
+    """Entries that `a` and `b` claimed in no order, one at a time."""
+    engine = filled([number << 64 for number in range(1, entries + 1)], 100, b"g")
+    engine.execute(command("XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", ">"), 2)
+    numbers = list(range(1, entries + 1))
+    Random(entries).shuffle(numbers)
+    for at, number in enumerate(numbers):
+        engine.execute(command("XCLAIM", "s", "g", "ab"[at % 2], 0, f"{number}-0"), 3 + at)
+    return engine
+
+
+def reply_of(engine: Engine, command: c.Command) -> Any:
+    return engine.execute(command, 6_000).reply
+
+
+def test_a_transfer_of_many_scattered_entries_leaves_their_units_as_they_are(
+    at_once: AtOnce,
+) -> None:
+    at_once(100, 100)
+    engine = scattered(1_000)
+    group = stream_of(engine).groups[b"g"]
+    before = {id(unit): unit.consumer for unit in group.pending.units()}
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
+    assert {id(unit): unit.consumer for unit in group.pending.units()} == before
+    assert {unit.owner for unit in group.pending.units()} == {group.consumers[b"b"]}
+    assert group.consumers[b"b"].pending_count == 1_000
+    check(engine.keyspace)
+
+
+def test_a_dead_letter_names_the_consumer_that_got_the_entry_by_a_transfer(at_once: AtOnce) -> None:
+    at_once(0, 0)
+    engine = scattered(40)
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
+    engine.execute(c.ConfigureGroup(b"s", b"g", max_deliveries=1, dead_letter_stream=b"dead"), 5_000)
+    engine.execute(command("XREADGROUP", "GROUP", "g", "c", "CLAIM", 0, "STREAMS", "s", ">"), 5_000)
+    letters = reply_of(engine, command("XRANGE", "dead", "-", "+"))
+    assert len(letters.entries.fragments) == 40
+    assert all(b'"b"' in fragment for fragment in letters.entries.fragments)
+
+
+@pytest.mark.parametrize("is_freed", [False, True])
+def test_entries_of_the_estates_of_a_deleted_consumer_are_not_claimed(
+    at_once: AtOnce, *, is_freed: bool
+) -> None:
+    at_once(0, 0)
+    engine = scattered(40)
+    engine.execute(command("XCLAIM", "s", "g", "c", 0, "5-0"), 5_000)
+    engine.execute(command("XCLAIM", "s", "g", "c", 0, "9-0"), 5_000)
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"b"), 5_000)
+    if is_freed:
+        engine.keyspace.garbage.free_all()
+    claim = command("XREADGROUP", "GROUP", "g", "d", "COUNT", 9, "CLAIM", 0, "STREAMS", "s", ">")
+    [read] = reply_of(engine, claim).streams
+    assert list(read.entries.ids) == [5 << 64, 9 << 64]
+    check(engine.keyspace)
+
+
+def test_idle_entries_of_one_consumer_include_those_of_its_estates(at_once: AtOnce) -> None:
+    at_once(0, 0)
+    engine = scattered(40)
+    engine.execute(command("XCLAIM", "s", "g", "c", 0, "5-0"), 5_000)
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
+    rows = reply_of(engine, command("XPENDING", "s", "g", "IDLE", 1, "-", "+", 100, "b"))
+    assert [row.id >> 64 for row in rows] == [number for number in range(1, 41) if number != 5]
+    assert {row.consumer for row in rows} == {b"b"}
+
+
+def test_estates_without_entries_are_forgotten_at_the_next_transfer(
+    at_once: AtOnce,
+) -> None:
+    at_once(0, 0)
+    engine = scattered(40)
+    group = stream_of(engine).groups[b"g"]
+    for name in range(20):
+        transfer = c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b")
+        engine.execute(transfer, 5_000 + name)
+        engine.execute(command("XAUTOCLAIM", "s", "g", "a", 0, "-", "COUNT", 40), 5_000 + name)
+        check(engine.keyspace)
+        assert len(group.consumers[b"b"].estates) <= 2
+    assert group.consumers[b"a"].pending_count == 40
+
+
+def test_a_deleted_consumer_with_estates_is_freed_without_the_garbage_collector(at_once: AtOnce) -> None:
+    def consumer_count() -> int:
+        return sum(isinstance(each, Consumer) for each in gc.get_objects())
+
+    at_once(0, 0)
+    gc.collect()
+    gc.disable()
+    try:
+        before = consumer_count()
+        engine = scattered(40)
+        engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
+        assert estates_of(engine.keyspace)
+        engine.execute(c.DeleteConsumer(b"s", b"g", b"b"), 5_000)
+        engine.keyspace.garbage.free_all()
+        assert consumer_count() == before
+    finally:
+        gc.enable()
