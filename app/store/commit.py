@@ -17,11 +17,13 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
 from tailrace.app.store.log import Release
+from tailrace.app.store.rows import PART_BYTES, Row, RowParts, estimated_bytes
 from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import ConsumerSeen, Effect
 from tailrace.core.storage.records import encode_effects
@@ -31,14 +33,6 @@ INTERVAL_S: Final = 1.0
 
 GATHERING_TURNS_MAX: Final = 8
 """How many turns of the loop a row waits at most for further commands."""
-
-
-class Row(NamedTuple):
-    """The effects of one journal row, and how many commands or transactions they belong to."""
-
-    seq: int
-    effects: Sequence[Effect]
-    command_count: int
 
 
 class GroupCommit:
@@ -73,6 +67,10 @@ class GroupCommit:
         self._figures = figures
         self._gathered: list[Effect] = []
         self._gathered_count = 0
+        self._gathered_bytes = 0
+        """About the bytes of the effects, if replies do not wait for their rows."""
+        self._parts: RowParts | None = None
+        """The effects of the next row before the collected ones."""
         self._is_arranged = False
         self._is_shared = False
         """The last row had more than one command."""
@@ -93,6 +91,22 @@ class GroupCommit:
             self._is_arranged = True
             self.is_behind = self._waits
             self._arrange()
+        if not self._waits:
+            self._gathered_bytes += estimated_bytes(effects)
+            if self._gathered_bytes >= PART_BYTES:
+                self._begin_part()
+
+    def _begin_part(self) -> None:
+        """Let the thread encode the collected effects now: they are a part of the next row."""
+        if self._parts is None:
+            self._parts = RowParts()
+        effects, self._gathered, self._gathered_bytes = self._gathered, [], 0
+        self._on_row(effects)
+        self._thread.submit(partial(self._parts.add, effects), self._fail_on)
+
+    def _fail_on(self, error: Exception | None) -> None:
+        if error is not None:
+            self.fail(error)
 
     def joined(self, count: int) -> None:
         """Count `count` further commands for the next row."""
@@ -126,7 +140,7 @@ class GroupCommit:
         if self._is_for_loop(row):
             self._commit_here(row)
         else:
-            self._submit(row, row.effects)
+            self._submit(row)
 
     def _is_for_loop(self, row: Row) -> bool:
         # The thread must be idle: it uses the same connection, and the rows must stay in order.
@@ -137,20 +151,21 @@ class GroupCommit:
         """Pass the collected effects to the thread now; return the number of the last row."""
         row = self._next_row()
         if row is not None:
-            self._submit(row, row.effects)
+            self._submit(row)
         return self.seq
 
     def _next_row(self) -> Row | None:
         self._is_arranged = False
         self._note_progress()
-        if not self._gathered:
+        if not self._gathered and self._parts is None:
             return None
-        effects, self._gathered = self._gathered, []
+        effects, self._gathered, self._gathered_bytes = self._gathered, [], 0
         command_count, self._gathered_count = self._gathered_count, 0
+        parts, self._parts = self._parts, None
         self.seq += 1
         self._note_progress()
         self._on_row(effects)
-        return Row(self.seq, effects, command_count)
+        return Row(self.seq, effects, command_count, parts)
 
     def _commit_here(self, row: Row) -> None:
         try:
@@ -167,15 +182,15 @@ class GroupCommit:
         self._place.note(duration_ns)
         self._publish(row, len(body), duration_ns)
 
-    def _submit(self, row: Row, content: Sequence[Effect] | bytes) -> None:
+    def _submit(self, row: Row, body: bytes | None = None) -> None:
         size = duration_ns = 0
 
         def job() -> None:
             nonlocal size, duration_ns
             begin_ns = time.perf_counter_ns()
-            body = content if isinstance(content, bytes) else encode_effects(content)
-            self._append(row.seq, body)
-            size, duration_ns = len(body), time.perf_counter_ns() - begin_ns
+            content, size = row.encoded() if body is None else (body, len(body))
+            self._append(row.seq, content)
+            duration_ns = time.perf_counter_ns() - begin_ns
 
         def done(error: Exception | None) -> None:
             if error is not None:
