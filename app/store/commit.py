@@ -5,7 +5,8 @@ commands ran (`commit_place`). If the last row had several commands, the next on
 another command. Otherwise a thread writes the rows: while it syncs one row, new effects collect in the next
 row. Under load, one sync therefore covers many commands; without load, a command waits for one sync. When a
 row is durable, the event loop releases the replies that wait for it, in order. A reply waits for everything
-that it reveals, including changes by other commands.
+that it reveals, including changes by other commands. With `interval`, replies wait only while the disk is
+late (`late_disk`).
 
 After the first failed commit, no other commit runs: the state of the disk after a failed sync is unknown, so
 a retry is unsafe. The log then releases all waiting replies, which become errors, and writes no more rows.
@@ -22,6 +23,7 @@ from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
+from tailrace.app.store.late_disk import LateDisk
 from tailrace.app.store.log import Release
 from tailrace.app.store.rows import PART_BYTES, Row, RowParts, estimated_bytes
 from tailrace.app.store.writer_thread import WriterThread
@@ -72,9 +74,9 @@ class GroupCommit:
         self._parts: RowParts | None = None
         """The effects of the next row before the collected ones."""
         self._is_arranged = False
-        self._is_shared = False
-        """The last row had more than one command."""
+        self._is_shared = False  # Whether the last row had more than one command.
         self._waiting: deque[tuple[int, Release]] = deque()
+        self._disk = LateDisk(asyncio.get_running_loop().time)
         self.seq = seq
         """The number of the last row."""
         self.durable_seq = seq
@@ -89,7 +91,7 @@ class GroupCommit:
         self._gathered_count += 1
         if not self._is_arranged and not all(map(_is_idle_sighting, effects)):
             self._is_arranged = True
-            self.is_behind = self._waits
+            self._note_progress()
             self._arrange()
         if not self._waits:
             self._gathered_bytes += estimated_bytes(effects)
@@ -98,8 +100,7 @@ class GroupCommit:
 
     def _begin_part(self) -> None:
         """Let the thread encode the collected effects now: they are a part of the next row."""
-        if self._parts is None:
-            self._parts = RowParts()
+        self._parts = self._parts or RowParts()
         effects, self._gathered, self._gathered_bytes = self._gathered, [], 0
         self._on_row(effects)
         self._thread.submit(partial(self._parts.add, effects), self._fail_on)
@@ -196,8 +197,10 @@ class GroupCommit:
             if error is not None:
                 self.fail(error)
             elif self.failure is None:
+                self._disk.end()
                 self._publish(row, size, duration_ns)
 
+        self._disk.begin()
         self._thread.submit(job, done)
 
     def _publish(self, row: Row, size_bytes: int, duration_ns: int) -> None:
@@ -208,7 +211,7 @@ class GroupCommit:
         self._note_progress()
         self._is_shared = row.command_count > 1
         has_gathered = self._is_arranged
-        while self._waiting and self._waiting[0][0] <= row.seq:
+        while self._waiting and (self._waiting[0][0] <= row.seq or not self.is_behind):
             self._waiting.popleft()[1]()
         # Effects that a released callback recorded are committed at the end of the turn, as `_arrange` says.
         if has_gathered and self._waits and self.durable_seq == self.seq:
@@ -230,13 +233,12 @@ class GroupCommit:
     # --- waiting -------------------------------------------------------------------------------
 
     def _note_progress(self) -> None:
-        self.is_behind = self._waits and (self._is_arranged or self.durable_seq < self.seq)
+        has_more = self._is_arranged or self.durable_seq < self.seq
+        self.is_behind = has_more if self._waits else self._disk.look()
 
     def when_durable(self, release: Release) -> None:
-        """Call `release` when the row with all effects recorded so far is durable, or when the log fails.
-
-        O(1).
-        """
+        """Call `release` when the row with all effects recorded so far is durable, when the log fails, or,
+        with `interval`, when the disk is no longer late. O(1)."""
         if self.failure is None and self.is_behind:
             self._waiting.append((self.seq + self._is_arranged, release))
         else:
