@@ -5,7 +5,8 @@ commands ran (`commit_place`). If the last row had several commands, the next on
 another command. Otherwise a thread writes the rows: while it syncs one row, new effects collect in the next
 row. Under load, one sync therefore covers many commands; without load, a command waits for one sync. When a
 row is durable, the event loop releases the replies that wait for it, in order. A reply waits for everything
-that it reveals, including changes by other commands.
+that it reveals, including changes by other commands. With `interval`, replies wait only while the disk is
+late (`late_disk`).
 
 After the first failed commit, no other commit runs: the state of the disk after a failed sync is unknown, so
 a retry is unsafe. The log then releases all waiting replies, which become errors, and writes no more rows.
@@ -17,11 +18,14 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
+from tailrace.app.store.late_disk import LateDisk
 from tailrace.app.store.log import Release
+from tailrace.app.store.rows import PART_BYTES, Row, RowParts, estimated_bytes
 from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import ConsumerSeen, Effect
 from tailrace.core.storage.records import encode_effects
@@ -31,14 +35,6 @@ INTERVAL_S: Final = 1.0
 
 GATHERING_TURNS_MAX: Final = 8
 """How many turns of the loop a row waits at most for further commands."""
-
-
-class Row(NamedTuple):
-    """The effects of one journal row, and how many commands or transactions they belong to."""
-
-    seq: int
-    effects: Sequence[Effect]
-    command_count: int
 
 
 class GroupCommit:
@@ -73,10 +69,14 @@ class GroupCommit:
         self._figures = figures
         self._gathered: list[Effect] = []
         self._gathered_count = 0
+        self._gathered_bytes = 0
+        """About the bytes of the effects, if replies do not wait for their rows."""
+        self._parts: RowParts | None = None
+        """The effects of the next row before the collected ones."""
         self._is_arranged = False
-        self._is_shared = False
-        """The last row had more than one command."""
+        self._is_shared = False  # Whether the last row had more than one command.
         self._waiting: deque[tuple[int, Release]] = deque()
+        self._disk = LateDisk(asyncio.get_running_loop().time)
         self.seq = seq
         """The number of the last row."""
         self.durable_seq = seq
@@ -91,8 +91,23 @@ class GroupCommit:
         self._gathered_count += 1
         if not self._is_arranged and not all(map(_is_idle_sighting, effects)):
             self._is_arranged = True
-            self.is_behind = self._waits
+            self._note_progress()
             self._arrange()
+        if not self._waits:
+            self._gathered_bytes += estimated_bytes(effects)
+            if self._gathered_bytes >= PART_BYTES:
+                self._begin_part()
+
+    def _begin_part(self) -> None:
+        """Let the thread encode the collected effects now: they are a part of the next row."""
+        self._parts = self._parts or RowParts()
+        effects, self._gathered, self._gathered_bytes = self._gathered, [], 0
+        self._on_row(effects)
+        self._thread.submit(partial(self._parts.add, effects), self._fail_on)
+
+    def _fail_on(self, error: Exception | None) -> None:
+        if error is not None:
+            self.fail(error)
 
     def joined(self, count: int) -> None:
         """Count `count` further commands for the next row."""
@@ -126,7 +141,7 @@ class GroupCommit:
         if self._is_for_loop(row):
             self._commit_here(row)
         else:
-            self._submit(row, row.effects)
+            self._submit(row)
 
     def _is_for_loop(self, row: Row) -> bool:
         # The thread must be idle: it uses the same connection, and the rows must stay in order.
@@ -137,20 +152,21 @@ class GroupCommit:
         """Pass the collected effects to the thread now; return the number of the last row."""
         row = self._next_row()
         if row is not None:
-            self._submit(row, row.effects)
+            self._submit(row)
         return self.seq
 
     def _next_row(self) -> Row | None:
         self._is_arranged = False
         self._note_progress()
-        if not self._gathered:
+        if not self._gathered and self._parts is None:
             return None
-        effects, self._gathered = self._gathered, []
+        effects, self._gathered, self._gathered_bytes = self._gathered, [], 0
         command_count, self._gathered_count = self._gathered_count, 0
+        parts, self._parts = self._parts, None
         self.seq += 1
         self._note_progress()
         self._on_row(effects)
-        return Row(self.seq, effects, command_count)
+        return Row(self.seq, effects, command_count, parts)
 
     def _commit_here(self, row: Row) -> None:
         try:
@@ -167,22 +183,24 @@ class GroupCommit:
         self._place.note(duration_ns)
         self._publish(row, len(body), duration_ns)
 
-    def _submit(self, row: Row, content: Sequence[Effect] | bytes) -> None:
+    def _submit(self, row: Row, body: bytes | None = None) -> None:
         size = duration_ns = 0
 
         def job() -> None:
             nonlocal size, duration_ns
             begin_ns = time.perf_counter_ns()
-            body = content if isinstance(content, bytes) else encode_effects(content)
-            self._append(row.seq, body)
-            size, duration_ns = len(body), time.perf_counter_ns() - begin_ns
+            content, size = row.encoded() if body is None else (body, len(body))
+            self._append(row.seq, content)
+            duration_ns = time.perf_counter_ns() - begin_ns
 
         def done(error: Exception | None) -> None:
             if error is not None:
                 self.fail(error)
             elif self.failure is None:
+                self._disk.end()
                 self._publish(row, size, duration_ns)
 
+        self._disk.begin()
         self._thread.submit(job, done)
 
     def _publish(self, row: Row, size_bytes: int, duration_ns: int) -> None:
@@ -193,7 +211,7 @@ class GroupCommit:
         self._note_progress()
         self._is_shared = row.command_count > 1
         has_gathered = self._is_arranged
-        while self._waiting and self._waiting[0][0] <= row.seq:
+        while self._waiting and (self._waiting[0][0] <= row.seq or not self.is_behind):
             self._waiting.popleft()[1]()
         # Effects that a released callback recorded are committed at the end of the turn, as `_arrange` says.
         if has_gathered and self._waits and self.durable_seq == self.seq:
@@ -215,13 +233,12 @@ class GroupCommit:
     # --- waiting -------------------------------------------------------------------------------
 
     def _note_progress(self) -> None:
-        self.is_behind = self._waits and (self._is_arranged or self.durable_seq < self.seq)
+        has_more = self._is_arranged or self.durable_seq < self.seq
+        self.is_behind = has_more if self._waits else self._disk.look()
 
     def when_durable(self, release: Release) -> None:
-        """Call `release` when the row with all effects recorded so far is durable, or when the log fails.
-
-        O(1).
-        """
+        """Call `release` when the row with all effects recorded so far is durable, when the log fails, or,
+        with `interval`, when the disk is no longer late. O(1)."""
         if self.failure is None and self.is_behind:
             self._waiting.append((self.seq + self._is_arranged, release))
         else:

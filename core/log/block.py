@@ -160,17 +160,13 @@ class Block(StoredBlock):
         self.size_bytes = size_bytes
         return True
 
-    def extend(
-        self,
-        ids: Sequence[StreamId],
-        fragments: Sequence[bytes],
-        lengths: Sequence[int],
-        limits: NodeLimits,
-    ) -> int:
+    def extend(self, ids: Sequence[StreamId], fragments: Sequence[bytes], limits: NodeLimits) -> int:
         """Append the first entries of an append, as many as the block has room for; return how many. 0 if the
-        block is full or sealed. `lengths`: those of `fragments`. O(entries appended)."""
-        if self._ids is None:
+        block is full or sealed. O(entries that the number of entries leaves room for) in C."""
+        most = limits.entries_max - self.count
+        if self._ids is None or most <= 0:
             return 0
+        lengths = list(map(len, fragments[:most]))
         stop, self.size_bytes, _ = fill(lengths, 0, limits, self.count, self.size_bytes, self.skeleton_bytes)
         if stop:
             self._ids += ids[:stop]  # type: ignore[operator] # a list: see `keep_open`
@@ -190,13 +186,16 @@ class Block(StoredBlock):
         """The bytes of the fragments of an open block, 0 for a sealed one. O(entries)."""
         return sum(map(len, self.open_fragments))
 
-    def seal(self) -> int:
+    def seal(self, text: bytes | None = None) -> int:
         """Compress the open block, which can only lose entries from now on. O(bytes). Returns how many bytes
-        were compressed."""
+        were compressed. `text`: the fragments with a newline between two of them, if they are joined
+        already."""
         assert self._ids is not None, "sealed already"
         if self.count == 1:
             self.size_bytes = len(self.open_fragments[0])
-        self._payload, packed_bytes = make_payload(self._ids, self.open_fragments)
+        if text is None:
+            text = b"\n".join(self.open_fragments)
+        self._payload, packed_bytes = make_payload(self._ids, text)
         self._ids = None
         self.open_fragments = _NO_FRAGMENTS
         return packed_bytes
@@ -243,5 +242,5 @@ class Block(StoredBlock):
             return False
         decoded = self.decode()
         kept = [b"" if self.holes >> i & 1 else fragment for i, fragment in enumerate(decoded.fragments)]
-        self._payload, _ = make_payload(decoded.ids, kept)
+        self._payload, _ = make_payload(decoded.ids, b"\n".join(kept))
         return True

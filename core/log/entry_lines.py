@@ -17,6 +17,7 @@ import msgspec
 
 from tailrace.core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_fields, is_whole
+from tailrace.core.log.node_size import AlikeFragments
 
 SHAPES_MAX: Final = 16
 """Shapes whose patterns and decoders are kept; making one takes as long as reading a thousand lines."""
@@ -59,9 +60,17 @@ def _alike(body: bytes) -> list[bytes] | None:
     if length <= 0 or len(body) < SHAPE_LINES_MIN * length:
         return None
     names = _names_of_first(body[:length])
-    if names is None or not _are_fragments(body, names):
+    if names is None:
         return None
-    fragments = body.split(b"\n")
+    pattern = _pattern_of(names)
+    if pattern is None or b"\\" in body:
+        if not _are_same_when_encoded(body, names):
+            return None
+        fragments = body.split(b"\n")
+    elif pattern.fullmatch(body) is not None and _is_unicode(body):
+        fragments = AlikeFragments(body.split(b"\n"))
+    else:
+        return None
     is_bounded = len(body) <= ENTRY_BYTES_MAX or max(map(len, fragments)) <= ENTRY_BYTES_MAX
     return fragments if is_bounded else None
 
@@ -75,14 +84,6 @@ def _names_of_first(line: bytes) -> tuple[str, ...] | None:
     if not 0 < len(fields) <= SHAPE_FIELDS_MAX or _encoder.encode(fields) != line:
         return None
     return tuple(fields)
-
-
-def _are_fragments(body: bytes, names: tuple[str, ...]) -> bool:
-    """Whether each line is its own fragment and has these names, in this order."""
-    pattern = _pattern_of(names)
-    if pattern is None or b"\\" in body:
-        return _are_same_when_encoded(body, names)
-    return pattern.fullmatch(body) is not None and _is_unicode(body)
 
 
 @lru_cache(SHAPES_MAX)

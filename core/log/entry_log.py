@@ -14,7 +14,14 @@ from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_reader import EntryReader
 from tailrace.core.log.holes import live_positions
 from tailrace.core.log.live_counts import LiveCounts
-from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, NodeLimits, fill, measure
+from tailrace.core.log.node_size import (
+    ENTRY_OVERHEAD_BYTES,
+    AlikeFragments,
+    NodeLimits,
+    fill,
+    joined_if_full,
+    measure,
+)
 from tailrace.core.log.sealing import SealingQueue
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
@@ -74,10 +81,9 @@ class EntryLog(EntryReader):
         if len(ids) == 1:
             self.append_one(ids[0], fragments[0], limits)
             return
-        lengths = list(map(len, fragments))
-        start = self._blocks[-1].extend(ids, fragments, lengths, limits) if self._blocks else 0
+        start = self._blocks[-1].extend(ids, fragments, limits) if self._blocks else 0
         if start < len(ids):
-            self._add_blocks(ids, fragments, lengths, start, limits)
+            self._add_blocks(ids, fragments, start, limits)
         self.length += len(ids)
 
     def append_one(self, value: StreamId, fragment: bytes, limits: NodeLimits) -> None:
@@ -88,12 +94,7 @@ class EntryLog(EntryReader):
         self.length += 1
 
     def _add_blocks(
-        self,
-        ids: Sequence[StreamId],
-        fragments: Sequence[bytes],
-        lengths: Sequence[int],
-        start: int,
-        limits: NodeLimits,
+        self, ids: Sequence[StreamId], fragments: Sequence[bytes], start: int, limits: NodeLimits
     ) -> None:
         """Add blocks with the entries from `start` on; all but the last one are full. O(blocks), and O(bytes)
         in C up to `MEASURED_BYTES_MAX` for the first entry of each.
@@ -103,9 +104,13 @@ class EntryLog(EntryReader):
         self._end_last_block()
         # A block keeps slices of these. A copy of the fragments would touch each of them.
         ids = ids if isinstance(ids, range) else list(ids)
+        blocks: list[Block] = []
+        if isinstance(fragments, AlikeFragments):
+            start = self._add_alike(blocks, ids, fragments, start, limits)
         fragments = fragments if isinstance(fragments, list) else list(fragments)
         count = len(fragments)
-        blocks: list[Block] = []
+        lengths = list(map(len, fragments)) if start < count else ()
+        full = len(blocks)
         while start < count:
             names_bytes, skeleton_bytes = measure(fragments[start])
             stop, size_bytes, fragment_bytes = fill(
@@ -119,10 +124,38 @@ class EntryLog(EntryReader):
         last = blocks.pop()
         last.keep_open()
         last.fragment_bytes = 0
-        self.ended_bytes += sum(block.fragment_bytes for block in blocks)
-        if any(block.count == 1 for block in blocks):
+        self.ended_bytes += sum([block.fragment_bytes for block in blocks])
+        if 1 in [block.count for block in blocks]:
             self._has_large_entries = True
-        self.sealing.add(blocks)
+        self.sealing.add(blocks[full:])
+
+    def _add_alike(
+        self,
+        blocks: list[Block],
+        ids: list[StreamId] | range,
+        fragments: AlikeFragments,
+        start: int,
+        limits: NodeLimits,
+    ) -> int:
+        """Add blocks to `blocks`, and seal them, while the number of their entries is what ends them. Return
+        the index of the next entry. The last block of the append stays open. O(bytes) in C."""
+        names_bytes, skeleton_bytes = measure(fragments[start])
+        empty_bytes = names_bytes + ENTRY_OVERHEAD_BYTES
+        while start < len(fragments):
+            joined = joined_if_full(fragments, start, limits, empty_bytes, skeleton_bytes)
+            if joined is None:
+                break
+            some, text = joined
+            count = len(some)
+            fragment_bytes = len(text) - (count - 1)
+            size_bytes = empty_bytes + fragment_bytes - count * (skeleton_bytes - ENTRY_OVERHEAD_BYTES)
+            stop = start + count
+            block = Block.filled(ids[start:stop], some, size_bytes, skeleton_bytes, fragment_bytes)
+            blocks.append(block)
+            if stop < len(fragments):
+                self.sealing.add_joined(block, text)
+            start = stop
+        return start
 
     def _begin_block(self, value: StreamId, fragment: bytes) -> Block:
         """Add an empty block that this entry will begin; the block before it is full."""

@@ -28,14 +28,17 @@ _RUN, _PACKED = 0, 1
 _zstd: Final = Zstd()
 
 
-def make_payload(ids: Sequence[StreamId], fragments: Sequence[bytes]) -> tuple[bytes, int]:
-    """Return the payload of entries with rising `ids`, and how many bytes were compressed. O(bytes)."""
+def make_payload(ids: Sequence[StreamId], text: bytes) -> tuple[bytes, int]:
+    """Return the payload of entries with rising `ids`, and how many bytes were compressed. O(bytes).
+
+    `text`: the fragments, with a newline between two of them.
+    """
     packed_ids = pack_ids(ids)
     if isinstance(packed_ids, range):
         head = _HEADER.pack(len(packed_ids), _RUN)
     else:
         head = _HEADER.pack(len(packed_ids), _PACKED) + packed_ids.to_bytes()
-    packed = head + b"\n".join(fragments)
+    packed = head + text
     # The compressor's buffer is as large as the worst case. An exact copy avoids gaps in the heap.
     return bytes(memoryview(_zstd.compress(packed))), len(packed)
 

@@ -42,6 +42,14 @@ class SealingQueue:
         if self.left_bytes > 0:
             self._seal()
 
+    def add_joined(self, block: Block, text: bytes) -> None:
+        """Add a full block whose fragments are joined already, as `Block.seal` needs them. O(bytes) if the
+        block is sealed in this step."""
+        if self.left_bytes > 0:
+            self.left_bytes -= block.seal(text)
+        else:
+            self.waiting.append(block)
+
     def step(self, size_bytes: int = STEP_BYTES) -> None:
         """Begin a step: seal about `size_bytes` of the waiting blocks, at least one block. O(bytes
         sealed)."""

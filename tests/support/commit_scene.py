@@ -13,7 +13,7 @@ from tailrace.app.store.commit import GroupCommit
 from tailrace.app.store.commit_place import CommitPlace
 from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import ConsumerSeen, Effect, StreamCreated
-from tailrace.core.storage.records import decode_effects
+from tailrace.core.storage.journal import effects_in
 
 WITHIN_S = 5
 
@@ -42,7 +42,7 @@ class FakeDisk:
         self.fails_at = 0
 
     def append(self, seq: int, body: bytes) -> None:
-        self.rows.append((seq, decode_effects(body)))
+        self.rows.append((seq, effects_in(body)))
         self.threads.append(threading.current_thread().name)
         self.entered.release()
         assert self.gate.wait(WITHIN_S)

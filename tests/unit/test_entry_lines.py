@@ -18,6 +18,7 @@ from tailrace.core.log.entry_lines import (
     SHAPES_MAX,
     fragments_from_ndjson,
 )
+from tailrace.core.log.node_size import AlikeFragments, measure
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\n\n"])
@@ -28,6 +29,16 @@ def test_a_canonical_body_is_taken_line_by_line_as_it_stands(end: bytes) -> None
 def test_other_spellings_blank_lines_and_carriage_returns_are_understood() -> None:
     body = b'\r\n{"a": "1"}\r\n\r\n  {"b":"\\u0041"}  \n'
     assert fragments_from_ndjson(body) == [b'{"a":"1"}', b'{"b":"A"}']
+
+
+def test_only_lines_without_escapes_are_known_to_be_alike() -> None:
+    plain = [b'{"name":"%d","other":""}' % number for number in range(SHAPE_LINES_MIN + 10)]
+    escaped = [*plain[:-1], b'{"name":"\\"","other":""}']
+    others = [*plain[:-1], b'{"other":"1"}']
+    found = [fragments_from_ndjson(b"\n".join(lines)) for lines in (plain, escaped, others)]
+    assert found == [plain, escaped, others]
+    assert [type(fragments) for fragments in found] == [AlikeFragments, list, list]
+    assert len({measure(fragment) for fragment in plain}) == 1
 
 
 def test_an_empty_body_has_no_entries() -> None:

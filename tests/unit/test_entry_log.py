@@ -12,7 +12,7 @@ from tailrace.core.invariants import check_log
 from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
-from tailrace.core.log.node_size import NodeLimits
+from tailrace.core.log.node_size import MEASURED_BYTES_MAX, AlikeFragments, NodeLimits
 from tailrace.core.stream_id import MAX_ID, ZERO_ID
 
 UNBOUNDED = NodeLimits(0, 0)
@@ -214,11 +214,13 @@ def sealed_block(first: int) -> Block:
 
 @pytest.mark.parametrize("limits", [UNBOUNDED, NodeLimits(3, 0), NodeLimits(0, 100), NodeLimits(5, 80)])
 @pytest.mark.parametrize("sizes", [[9, 9, 9, 9, 9, 9, 9], [30, 1, 1, 30, 1, 90, 1, 1], [1, 200, 1, 1, 60]])
-@pytest.mark.parametrize("form", [b'{"n":"%b"}', b'{"%b":"n"}'])
+@pytest.mark.parametrize(
+    ("form", "kind"), [(b'{"n":"%b"}', list), (b'{"n":"%b"}', AlikeFragments), (b'{"%b":"n"}', list)]
+)
 def test_a_batch_fills_blocks_as_its_entries_one_by_one_would(
-    limits: NodeLimits, sizes: list[int], form: bytes
+    limits: NodeLimits, sizes: list[int], form: bytes, kind: type[list[bytes]]
 ) -> None:
-    fragments = [form % (b"x" * size) for size in sizes]
+    fragments = kind(form % (b"x" * size) for size in sizes)
     together, one_by_one = EntryLog(BlockCache()), EntryLog(BlockCache())
     together.append(range(1, len(sizes) + 1), fragments, limits)
     for value, fragment in enumerate(fragments, start=1):
@@ -226,16 +228,23 @@ def test_a_batch_fills_blocks_as_its_entries_one_by_one_would(
     assert blocks_of(together) == blocks_of(one_by_one)
 
 
-forms = st.sampled_from([b'{"name":"%b"}', b'{"%b":"value"}'])
-lengths_of_values = st.lists(st.integers(0, 40) | st.integers(0, 5000), min_size=1, max_size=150)
+forms = st.sampled_from(
+    [(b'{"name":"%b"}', list), (b'{"name":"%b"}', AlikeFragments), (b'{"%b":"value"}', list)]
+)
+sizes_of_values = st.integers(0, 40) | st.integers(0, 5000) | st.just(MEASURED_BYTES_MAX)
+lengths_of_values = st.lists(sizes_of_values, min_size=1, max_size=150)
 block_limits = st.builds(NodeLimits, st.sampled_from([0, 1, 7, 100]), st.sampled_from([0, 60, 300, 4096]))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(lengths_of_values, min_size=1, max_size=3), block_limits, block_limits, forms)
 def test_batches_of_any_lengths_fill_blocks_as_their_entries_one_by_one_would(
-    batches: list[list[int]], before: NodeLimits, limits: NodeLimits, form: bytes
+    batches: list[list[int]],
+    before: NodeLimits,
+    limits: NodeLimits,
+    form: tuple[bytes, type[list[bytes]]],
 ) -> None:
+    text, kind = form
     together, one_by_one = EntryLog(BlockCache()), EntryLog(BlockCache())
     last = 0
     for number, sizes in enumerate(batches):
@@ -243,7 +252,7 @@ def test_batches_of_any_lengths_fill_blocks_as_their_entries_one_by_one_would(
         now = limits if number else before
         ids = range(last + 1, last + 1 + len(sizes))
         last = ids[-1]
-        fragments = [form % (b"x" * size) for size in sizes]
+        fragments = kind(text % (b"x" * size) for size in sizes)
         together.append(ids if number % 2 else tuple(ids), fragments, now)
         for value, fragment in zip(ids, fragments, strict=True):
             one_by_one.append((value,), (fragment,), now)
@@ -251,6 +260,29 @@ def test_batches_of_any_lengths_fill_blocks_as_their_entries_one_by_one_would(
     assert together.range() == one_by_one.range()
     assert blocks_of(together) == blocks_of(one_by_one)
     assert together.ended_bytes == one_by_one.ended_bytes
+
+
+@pytest.mark.parametrize(
+    "limits", [NodeLimits(100, 4096), NodeLimits(7, 0), NodeLimits(100, 3000), UNBOUNDED]
+)
+def test_entries_with_the_same_names_fill_the_same_blocks_whether_or_not_that_is_known(
+    limits: NodeLimits,
+) -> None:
+    fragments = [b'{"rider":"Castilla","position":"%d"}' % number for number in range(1000)]
+    # One entry ends a block by its size, in the middle of blocks that end by their number of entries.
+    fragments[350] = b'{"rider":"Castilla","position":"%b"}' % (b"1" * 4000)
+    known, unknown = EntryLog(BlockCache()), EntryLog(BlockCache())
+    for log, kind in ((known, AlikeFragments), (unknown, list)):
+        log.append(range(1, 1001), kind(fragments), limits)
+        log.append(range(1001, 2001), kind(fragments), limits)
+        check_log(log)
+        assert log.range() == (list(range(1, 2001)), 2 * fragments)
+    assert blocks_of(known) == blocks_of(unknown)
+    assert [block.payload() for block in known.blocks] == [block.payload() for block in unknown.blocks]
+    assert [block.fragment_bytes for block in known.blocks] == [
+        block.fragment_bytes for block in unknown.blocks
+    ]
+    assert known.ended_bytes == unknown.ended_bytes
 
 
 def blocks_of(log: EntryLog) -> list[tuple[int, int, int]]:

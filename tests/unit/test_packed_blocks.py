@@ -41,7 +41,7 @@ def consecutive(blocks: int) -> list[int]:
 def test_a_packed_block_gives_each_fragment_by_its_position(count: int, gap: int) -> None:
     ids = list(range(5, 5 + gap * count, gap))
     fragments = [fragment_of(value) * (value % 4) for value in ids]
-    packed = read_payload(make_payload(ids, fragments)[0], 5)
+    packed = read_payload(make_payload(ids, b"\n".join(fragments))[0], 5)
     assert [packed[position] for position in range(count)] == fragments
     assert [packed.position_of(value) for value in ids] == list(range(count))
     assert packed.position_of(4) is None
@@ -53,7 +53,7 @@ def test_a_packed_block_gives_each_fragment_by_its_position(count: int, gap: int
 @pytest.mark.parametrize("length", [10, 70_000])
 def test_every_lookup_in_a_packed_block_gives_the_fragment_in_any_order_of_positions(length: int) -> None:
     fragments = [b"%d" % number * length for number in range(9)]
-    payload = make_payload(range(5, 14), fragments)[0]
+    payload = make_payload(range(5, 14), b"\n".join(fragments))[0]
     for first in range(9):
         packed = read_payload(payload, 5)
         for position in (first, 8 - first, 8, 0, 4, 7):

@@ -31,7 +31,7 @@ from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
-from tailrace.core.log.node_size import MEASURED_BYTES_MAX, NodeLimits
+from tailrace.core.log.node_size import MEASURED_BYTES_MAX, AlikeFragments, NodeLimits
 from tailrace.core.log.sealing import STEP_BYTES
 from tests.unit.test_replay import Program, picture
 from tests.unit.test_storage import Disk
@@ -86,6 +86,17 @@ def test_a_large_append_seals_as_much_as_one_step_and_later_steps_the_rest() -> 
     assert unsealed[-1] == 1
     assert len(unsealed) >= 3
     assert run(engine, Range(KEY)).entries.fragments == FRAGMENTS
+
+
+def test_known_names_change_nothing_about_how_much_a_step_seals() -> None:
+    known, unknown = Engine(), Engine()
+    for engine, kind in ((known, AlikeFragments), (unknown, list)):
+        engine.keyspace.node_limits.entries_max = 2
+        run(engine, Append(KEY, kind([FRAGMENT[:1_000] + b'"}'] * 4 * BLOCKS)))
+    assert 1 < open_count(known) == open_count(unknown)
+    assert len(known.keyspace.sealing.waiting) == len(unknown.keyspace.sealing.waiting)
+    seal_all(known)
+    check(known.keyspace)
 
 
 def test_the_commands_of_a_transaction_or_of_a_turn_share_one_step() -> None:

@@ -40,6 +40,7 @@ from tailrace.core.storage.damage import CHECKSUM_BYTES, Damage, opened, sealed
 from tailrace.core.storage.data_files import FILE_NAME
 from tailrace.core.storage.draft import Snapshot
 from tailrace.core.storage.ids import ids_bytes, ids_of
+from tailrace.core.storage.journal import seq_bytes
 from tailrace.core.storage.publishing import merging, publishing
 from tailrace.core.storage.records import KINDS, decode_effects, encode_effects
 from tailrace.core.storage.recovery import check_payloads, recover
@@ -260,6 +261,37 @@ def test_a_large_row_is_kept_compressed_and_counted_as_it_came(tmp_path: Path) -
         assert journal.size_bytes(connection) == sum(map(len, bodies))
         kept = recover(connection, connection).keyspace.streams[b"s"].log.range()
     assert kept == (list(entry.ids), entry.fragments)
+
+
+def test_a_row_in_parts_has_the_effects_of_all_parts_in_order(tmp_path: Path) -> None:
+    many = EntriesAppended(b"s", range(1, 1001), [b'{"rider":"Castilla"}'] * 1000)
+    first = [StreamCreated(b"s"), many]
+    second = [EntriesAppended(b"s", range(1001, 1002), [b'{"rider":"Norem"}'])]
+    bodies = [encode_effects(first), encode_effects(second)]
+    size_bytes = sum(map(len, bodies))
+    row = journal.row_of([journal.part_of(body) for body in bodies], size_bytes)
+    assert journal.effects_in(row) == [*first, *second]
+    with closing(connect(tmp_path)) as connection:
+        journal.append(connection, 1, row)
+        assert connection.execute("SELECT body FROM journal").fetchall() == [(sealed(row, seq_bytes(1)),)]
+        assert journal.size_bytes(connection) == size_bytes
+        kept = recover(connection, connection).keyspace.streams[b"s"].log.range()
+    assert kept == (list(range(1, 1002)), [*many.fragments, *second[0].fragments])
+
+
+def test_a_large_row_in_parts_is_not_compressed_again(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    fragments = [b'{"a":"%x"}' % chance.getrandbits(800) for _ in range(500)]
+    body = encode_effects([StreamCreated(b"s"), EntriesAppended(b"s", range(1, 501), fragments)])
+    row = journal.row_of([journal.part_of(body)], len(body))
+    assert len(row) >= journal.COMPRESSED_FROM_BYTES
+    with closing(connect(tmp_path)) as connection:
+        journal.append(connection, 1, row)
+        assert connection.execute("SELECT length(body) FROM journal").fetchone() == (
+            len(row) + CHECKSUM_BYTES,
+        )
+        stream = recover(connection, connection).keyspace.streams[b"s"]
+        assert stream.log.length == len(fragments)
 
 
 def test_emptying_the_log_moves_the_rows_to_the_database(tmp_path: Path) -> None:

@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from tailrace_client import stream_calls
 from tailrace_client.async_stream_of import AsyncStreamOf
-from tailrace_client.chunks import AsyncBodyThen, chunks_of, producer_of
+from tailrace_client.call import Call
+from tailrace_client.chunks import AsyncBodyThen, calls_of, producer_of
+from tailrace_client.encoding import Lines
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import BadFieldError, FieldsToAppend
 from tailrace_client.generated import models
-from tailrace_client.stream_calls import ImportResult, References, Trim
+from tailrace_client.stream_calls import ImportResult, Producer, References, Trim
 
 
 class AsyncStreamAppends(AsyncStreamOf):
@@ -63,18 +65,21 @@ class AsyncStreamAppends(AsyncStreamOf):
         traceparent: str | None = None,
     ) -> int:
         """Append many entries, like `Stream.append_many`."""
+
+        def call_of(lines: Lines, producer: Producer, make_next: Callable[[], None]) -> Call[ImportResult]:
+            return stream_calls.import_lines(
+                self.key,
+                AsyncBodyThen(lines.body, make_next),
+                shape=lines.shape,
+                content_encoding=None,
+                producer=producer,
+                traceparent=traceparent,
+            )
+
         count = 0
         try:
-            chunks = chunks_of(entries, chunk, producer_id, key_prefix, producer_epoch, producer_layout)
-            for lines, producer in chunks:
-                call = stream_calls.import_lines(
-                    self.key,
-                    AsyncBodyThen(lines.body, chunks.prepare),
-                    shape=lines.shape,
-                    content_encoding=None,
-                    producer=producer,
-                    traceparent=traceparent,
-                )
+            options = producer_id, key_prefix, producer_epoch, producer_layout
+            for call in calls_of(entries, chunk, call_of, *options):
                 count += (await self._session.send(call)).count
         except (TailraceError, BadFieldError) as error:
             error.add_note(f"append_many appended {count} entries before this error")

@@ -5,7 +5,8 @@ Each `append_many` uses a producer name of its own unless it gets one, and its k
 chunk is in flight at a time, so the server's limit on the keys of a producer never removes a key that is
 still needed. Its time limit never does either, as long as the retry policy gives up earlier.
 
-While the server processes a chunk, the client encodes the next one: see `Ahead`. This module sends nothing.
+While the server processes a chunk, the client encodes the next one and makes its call: see `Ahead`. This
+module sends nothing.
 """
 
 from __future__ import annotations
@@ -85,15 +86,17 @@ class AsyncBodyThen(_Body):
         self._work()
 
 
-def chunks_of(
+def calls_of(
     entries: Iterable[FieldsToAppend],
     size: int,
+    call_of: Callable[[Lines, Producer, Callable[[], None]], T],
     producer_id: str | None = None,
     key_prefix: str = "",
     epoch: int | None = None,
     layout: str | None = None,
-) -> Ahead[tuple[Lines, Producer]]:
-    """Return the bodies of the requests, each with an idempotency key of its own.
+) -> Iterator[T]:
+    """Return the calls of the requests. `call_of` makes one from its body and its idempotency key; the call
+    must call the third argument when its body is sent, which makes the next call.
 
     Without a `producer_id`, the producer has a name that is used only here.
     """
@@ -102,7 +105,13 @@ def chunks_of(
     if producer_id is None and (key_prefix or epoch is not None or layout is not None):
         raise ValueError("key_prefix, producer_epoch and producer_layout need a producer_id; pass one")
     producer = Producer(producer_id or uuid4().hex, key_prefix, epoch, layout)
-    return Ahead(_chunks(iter(entries), size, producer))
+
+    def calls() -> Iterator[T]:
+        for lines, chunk_producer in _chunks(iter(entries), size, producer):
+            yield call_of(lines, chunk_producer, ahead.prepare)
+
+    ahead = Ahead(calls())
+    return ahead
 
 
 def _chunks(

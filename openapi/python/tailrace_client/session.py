@@ -125,6 +125,7 @@ class Session:
         self._transport = transport_to(settings.url, settings.connections_max, settings.verify)
         self.http = _Client(**settings.arguments(), transport=self._transport)
         self._base_url = settings.url.rstrip("/")
+        self._timeouts = settings.timeout(0).as_dict()
         self._headers = {"Accept": "*/*", "User-Agent": self.http.headers["User-Agent"], **settings.headers}
 
     def attempts(self, *, is_idempotent: bool) -> Attempts:
@@ -143,10 +144,10 @@ class Session:
 
     def attempt(self, call: Call[T]) -> T:
         """Send `call` once, without retries, and return its result. Raises `TailraceError`."""
+        waits_ms = call.waits_ms
+        timeouts = self.settings.timeout(waits_ms).as_dict() if waits_ms else self._timeouts
         try:
-            answer = self._transport.answer(
-                self._outgoing(call.request), self.settings.timeout(call.waits_ms).as_dict()
-            )
+            answer = self._transport.answer(self._outgoing(call.request), timeouts)
         except httpx.TransportError as error:
             raise error_of_transport(error, self.settings.shown_url) from error
         self.contact.is_made = True

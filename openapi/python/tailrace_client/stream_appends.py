@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from tailrace_client import stream_calls
-from tailrace_client.chunks import BodyThen, chunks_of, producer_of
+from tailrace_client.call import Call
+from tailrace_client.chunks import BodyThen, calls_of, producer_of
+from tailrace_client.encoding import Lines
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import BadFieldError, FieldsToAppend
 from tailrace_client.generated import models
-from tailrace_client.stream_calls import ImportResult, References, Trim
+from tailrace_client.stream_calls import ImportResult, Producer, References, Trim
 from tailrace_client.stream_of import StreamOf
 
 
@@ -81,18 +83,21 @@ class StreamAppends(StreamOf):
         key of a chunk is `key_prefix` and its number, so use another prefix, or another `producer_epoch`, for
         other entries. `producer_layout`, `traceparent`: as in `append`.
         """
+
+        def call_of(lines: Lines, producer: Producer, make_next: Callable[[], None]) -> Call[ImportResult]:
+            return stream_calls.import_lines(
+                self.key,
+                BodyThen(lines.body, make_next),
+                shape=lines.shape,
+                content_encoding=None,
+                producer=producer,
+                traceparent=traceparent,
+            )
+
         count = 0
         try:
-            chunks = chunks_of(entries, chunk, producer_id, key_prefix, producer_epoch, producer_layout)
-            for lines, producer in chunks:
-                call = stream_calls.import_lines(
-                    self.key,
-                    BodyThen(lines.body, chunks.prepare),
-                    shape=lines.shape,
-                    content_encoding=None,
-                    producer=producer,
-                    traceparent=traceparent,
-                )
+            options = producer_id, key_prefix, producer_epoch, producer_layout
+            for call in calls_of(entries, chunk, call_of, *options):
                 count += self._session.send(call).count
         except (TailraceError, BadFieldError) as error:
             error.add_note(f"append_many appended {count} entries before this error")
