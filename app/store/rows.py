@@ -32,7 +32,8 @@ def estimated_bytes(effects: Sequence[Effect]) -> int:
     size_bytes = _EFFECT_BYTES * len(effects)
     for effect in effects:
         if type(effect) is EntriesAppended:
-            size_bytes += len(effect.fragments) * len(effect.fragments[0])
+            fragments = effect.fragments
+            size_bytes += len(fragments) * len(fragments[0])
     return size_bytes
 
 
