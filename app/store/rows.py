@@ -8,7 +8,9 @@ size and the order of the parts. It never commits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from tailrace.core.effects import Effect, EntriesAppended
@@ -17,7 +19,8 @@ from tailrace.core.storage.records import encode_effects
 
 PART_BYTES: Final = 1 << 20
 """A part begins when the collected effects have about this many bytes: encoding them takes below 1 ms, and
-larger parts do not compress better."""
+larger parts do not compress better. A larger import becomes several parts with some of its entries each: the
+row, and with it the import, stays all or nothing."""
 
 _EFFECT_BYTES: Final = 64
 """What each effect counts as, without its entries."""
@@ -29,8 +32,40 @@ def estimated_bytes(effects: Sequence[Effect]) -> int:
     size_bytes = _EFFECT_BYTES * len(effects)
     for effect in effects:
         if type(effect) is EntriesAppended:
-            size_bytes += len(effect.fragments) * len(effect.fragments[0])
+            fragments = effect.fragments
+            size_bytes += len(fragments) * len(fragments[0])
     return size_bytes
+
+
+def _portions(effects: Iterable[Effect]) -> Iterator[list[Effect]]:
+    """Divide `effects` into portions of at most about two parts' bytes, which are equal to them in a replay.
+    None of them is empty."""
+    some: list[Effect] = []
+    size_bytes = 0
+    for effect in effects:
+        for piece in _pieces(effect):
+            piece_bytes = estimated_bytes((piece,))
+            if some and size_bytes + piece_bytes > 2 * PART_BYTES:
+                yield some
+                some, size_bytes = [], 0
+            some.append(piece)
+            size_bytes += piece_bytes
+    if some:
+        yield some
+
+
+def _pieces(effect: Effect) -> Iterator[Effect]:
+    """Divide a large append into appends of at most `PART_BYTES`, or of one entry."""
+    if type(effect) is not EntriesAppended or estimated_bytes((effect,)) <= 2 * PART_BYTES:
+        yield effect
+        return
+    ids, fragments = effect.ids, effect.fragments
+    ends = list(accumulate(map(len, fragments), initial=0))
+    start = 0
+    while start < len(fragments):
+        stop = max(bisect_right(ends, ends[start] + PART_BYTES, start) - 1, start + 1)
+        yield EntriesAppended(effect.key, ids[start:stop], fragments[start:stop])
+        start = stop
 
 
 class RowParts:
@@ -43,16 +78,16 @@ class RowParts:
         self._size_bytes = 0
 
     def add(self, effects: Sequence[Effect]) -> None:
-        """Add a part that has `effects`. O(bytes)."""
-        body = encode_effects(effects)
-        self._size_bytes += len(body)
-        self._parts.append(journal.part_of(body))
+        """Add parts that have `effects`, mostly one. O(bytes). Between two parts, other threads can run."""
+        for some in _portions(effects):
+            body = encode_effects(some)
+            self._size_bytes += len(body)
+            self._parts.append(journal.part_of(body))
 
     def row(self, effects: Sequence[Effect]) -> tuple[bytes, int]:
         """Return the row with the effects of all parts, and of `effects` after them, and its bytes before
         compression. O(compressed bytes)."""
-        if effects:
-            self.add(effects)
+        self.add(effects)
         return journal.row_of(self._parts, self._size_bytes), self._size_bytes
 
 

@@ -70,16 +70,14 @@ def fill(
     """Return the index after the last entry that belongs into a block, the block's size with all of them, and
     the bytes of their fragments.
 
-    `lengths`: the bytes of each fragment; the first one to add is at `start`. The block has `count` entries
-    and `size_bytes` so far. The result is the same as `Block.append` for one entry after another. Entries
-    about as long as the first one are added in one step: O(entries added) in C.
+    `lengths`: the bytes of each fragment; the first one to add is at `start`. The block has `count` entries,
+    fewer than `limits` allow, and `size_bytes` so far. The result is the same as `Block.append` for one entry
+    after another. Entries about as long as the first one are added in one step: O(entries added) in C.
     """
     end = len(lengths)
     left = limits.entries_max - count
     if left < end - start:
         end = start + left
-        if end <= start:
-            return start, size_bytes, 0
     room_bytes = limits.size_bytes_max - size_bytes - 1
     # An entry that is not shorter than the skeleton adds its length less `shared`. If all are about as long
     # as the first one, the first guess is right.

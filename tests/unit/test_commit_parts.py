@@ -67,6 +67,46 @@ def test_all_effects_of_a_row_count_before_compression(monkeypatch: pytest.Monke
     assert 3 * HALF < sizes[0] < 3 * HALF + 1000
 
 
+def test_a_large_append_is_divided_among_parts_of_its_row_and_loses_nothing() -> None:
+    sizes = [10, *[PART_BYTES // 3] * 10, 2 * PART_BYTES, 1, 1]
+    many = (EntriesAppended(b"a", range(7, 7 + len(sizes)), [b"x" * size for size in sizes]),)
+    [effect] = divided = (EntriesAppended(b"b", [1, 5, 6, 9], [b"y" * PART_BYTES] * 4),)
+
+    async def story(scene: Scene) -> None:
+        scene.log.record((*many, *created(b"c"), *divided))
+        scene.log.record(created(b"d"))
+        scene.log.flush()
+        await idle(scene)
+
+    scene = play(story, waits=False)
+    assert scene.told == [("row", 3), ("row", 1), ("commit", True)]
+    [(seq, effects)] = scene.disk.rows
+    appends = [each for each in effects if isinstance(each, EntriesAppended)]
+    assert seq == 1
+    assert [each for each in effects if each not in appends] == [*created(b"c"), *created(b"d")]
+    for key, whole in ((b"a", many[0]), (b"b", effect)):
+        pieces = [each for each in appends if each.key == key]
+        assert [value for each in pieces for value in each.ids] == list(whole.ids)
+        assert [fragment for each in pieces for fragment in each.fragments] == whole.fragments
+    assert [len(each.ids) for each in appends] == [14, 1, 1, 1, 1]
+
+
+def test_the_pieces_of_a_large_append_are_as_large_as_a_part() -> None:
+    sizes = [PART_BYTES // 3] * 10 + [2 * PART_BYTES, 1, 1]
+    whole = EntriesAppended(b"a", range(1, len(sizes) + 1), [b"x" * size for size in sizes])
+
+    async def story(scene: Scene) -> None:
+        scene.log.record((whole,))
+        scene.log.flush()
+        await idle(scene)
+
+    [(_, effects)] = play(story, waits=False).disk.rows
+    appends = [each for each in effects if isinstance(each, EntriesAppended)]
+    assert [len(each.ids) for each in appends] == [3, 3, 3, 1, 1, 2]
+    assert [value for each in appends for value in each.ids] == list(whole.ids)
+    assert [fragment for each in appends for fragment in each.fragments] == whole.fragments
+
+
 def test_a_row_that_replies_wait_for_has_no_parts() -> None:
     async def story(scene: Scene) -> None:
         scene.log.record(appended(b"a", PART_BYTES))
