@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
-from tailrace.core.commands import Counted, ReadFrom, ReadGroup, Special
+from tailrace.core.commands import Counted, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.group import Group
@@ -47,8 +47,9 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     the filter of a group has further entries to examine, or if it returns nothing because there are more dead
     letters to move than one command may.
     """
-    positions = [_checked_position(execution, command, source) for source in command.streams]
-    execution.room(command.limits.page_bytes).require_any()
+    positions = _checked_positions(execution, command)
+    room = execution.room(command.limits.page_bytes)
+    room.require_any()
     if execution.keyspace.presence.is_behind:
         keys = (source.key for source in command.streams)
         expire_before_read(execution, keys, command.group, command.consumer)
@@ -61,7 +62,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     moves = MoveRoom()
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
-        if budget.is_spent or not execution.room().has_any:
+        if budget.is_spent or not room.has_any:
             note_left(execution, source.key, command.group)
             reads.append(_unread(execution, command, source.key, after))
             continue
@@ -187,12 +188,16 @@ def _has_claimable(execution: Execution, command: ReadGroup, key: bytes) -> bool
     return from_ms is not None and idle_since(from_ms, execution.now_ms) >= min_idle_ms
 
 
-def _checked_position(execution: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:
-    if execution.keyspace.group(source.key, command.group) is None:
-        raise no_group_for_read(source.key, command.group, missing_for(execution, source.key))
-    position = parsed_position(source.after)
-    # Redis stores ``>`` as the greatest id, so the greatest id also asks for new entries.
-    return Special.NEW if position == MAX_ID else position
+def _checked_positions(execution: Execution, command: ReadGroup) -> list[StreamId | Special]:
+    """Return where to read each stream from. Raises NOGROUP, and the error of a malformed position."""
+    positions: list[StreamId | Special] = []
+    for source in command.streams:
+        if execution.keyspace.group(source.key, command.group) is None:
+            raise no_group_for_read(source.key, command.group, missing_for(execution, source.key))
+        position = parsed_position(source.after)
+        # Redis stores ``>`` as the greatest id, so the greatest id also asks for new entries.
+        positions.append(Special.NEW if position == MAX_ID else position)
+    return positions
 
 
 def _unread(execution: Execution, command: ReadGroup, key: bytes, after: StreamId | Special) -> StreamRead:

@@ -6,7 +6,7 @@ a consumer's history, and `joined` those that deliver new entries as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from typing import Final
 
@@ -14,7 +14,7 @@ from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
-from tailrace.core.pending.delivery_order import opened
+from tailrace.core.pending.delivery_order import DeliveryOrder, opened
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import Entries
@@ -25,64 +25,56 @@ _LOOKUP_CHUNK: Final = 1_000
 """How many pending entries are looked up at once."""
 
 
-class IdleEntries:
-    """The entries of `group` that are pending for at least `min_idle_ms` at `now_ms`."""
+def first_idle(
+    stream: Stream, group: Group, now_ms: int, min_idle_ms: int, wanted: int, max_bytes: int
+) -> Entries:
+    """Return the first `wanted` live entries that are pending for at least `min_idle_ms` at `now_ms`, or as
+    many as fit into `max_bytes`. O(units + entries examined).
 
-    def __init__(self, stream: Stream, group: Group, now_ms: int, min_idle_ms: int) -> None:
-        self._stream = stream
-        self._group = group
-        self._now_ms = now_ms
-        self._min_idle_ms = min_idle_ms
-        # The pending entries found so far: ids, idle times and delivery counts.
-        self._ids: list[StreamId] = []
-        self._idle_ms: list[int] = []
-        self._counts: list[int] = []
+    Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work for
+    each of them is in C. `live_units` bounds the work otherwise.
+    """
+    entries = _first_of(_pieces(group.pending.order), stream, now_ms, min_idle_ms, wanted, max_bytes)
+    if None in entries.fragments:
+        entries = _first_of(live_units(stream, group), stream, now_ms, min_idle_ms, wanted, max_bytes)
+    return entries
 
-    def first(self, wanted: int, max_bytes: int) -> Entries:
-        """The first `wanted` live entries, or as many as fit into `max_bytes`. O(units + entries examined).
 
-        Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work
-        for each of them is in C. `live_units` bounds the work otherwise.
-        """
-        self._take_all(wanted)
-        entries = self._read(max_bytes)
-        if None in entries.fragments:
-            self._forget()
-            self._take_live(wanted)
-            entries = self._read(max_bytes)
-        return entries
+def _pieces(order: DeliveryOrder) -> Iterator[tuple[Unit, Iterable[StreamId]]]:
+    """The pending units and the entries of strips, longest pending first, and their ids."""
+    for unit in order.not_passed():
+        if isinstance(unit, Strip):
+            for entry in unit.entries():
+                yield entry, entry.live_ids()
+        else:
+            yield unit, unit.live_ids()
 
-    def _read(self, max_bytes: int) -> Entries:
-        fragments = self._stream.log.get_many(self._ids, max_bytes)
-        return Entries(self._ids, fragments, self._idle_ms, self._counts).first(len(fragments))
 
-    def _take_all(self, wanted: int) -> None:
-        """Take the first `wanted` idle entries in delivery order, live or deleted."""
-        for unit in opened(self._group.pending.order.not_passed()):
-            idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
-            if idle_ms < self._min_idle_ms:
-                break
-            self._take(unit, list(islice(unit.live_ids(), wanted - len(self._ids))), idle_ms)
-            if len(self._ids) == wanted:
-                break
-
-    def _take_live(self, wanted: int) -> None:
-        """Take the first `wanted` idle entries that are live."""
-        for unit, ids in live_units(self._stream, self._group):
-            idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
-            if idle_ms < self._min_idle_ms:
-                break
-            self._take(unit, ids[: wanted - len(self._ids)], idle_ms)
-            if len(self._ids) == wanted:
-                break
-
-    def _take(self, unit: Unit, ids: list[StreamId], idle_ms: int) -> None:
-        self._ids += ids
-        self._idle_ms += [idle_ms] * len(ids)
-        self._counts += unit.counts_of(ids)
-
-    def _forget(self) -> None:
-        self._ids, self._idle_ms, self._counts = [], [], []
+def _first_of(
+    units: Iterable[tuple[Unit, Iterable[StreamId]]],
+    stream: Stream,
+    now_ms: int,
+    min_idle_ms: int,
+    wanted: int,
+    max_bytes: int,
+) -> Entries:
+    """As `first_idle`, of the entries of `units`, which are in order of delivery. The fragments of deleted
+    ones are None."""
+    ids: list[StreamId] = []
+    idle_ms: list[int] = []
+    counts: list[int] = []
+    for unit, unit_ids in units:
+        unit_idle_ms = idle_since(unit.delivered_at_ms, now_ms)
+        if unit_idle_ms < min_idle_ms:
+            break
+        some = list(islice(unit_ids, wanted - len(ids)))
+        ids += some
+        idle_ms += [unit_idle_ms] * len(some)
+        counts += unit.counts_of(some)
+        if len(ids) == wanted:
+            break
+    fragments = stream.log.get_many(ids, max_bytes)
+    return Entries(ids, fragments, idle_ms, counts).first(len(fragments))
 
 
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:
