@@ -218,7 +218,8 @@ class UnitTable(PendingOrders):
 
     def _file_scattered(self, keys: Collection[bytes], highest_id: StreamId, unit: Single | Bunch) -> None:
         self.count += len(keys)
-        self._highest_id = max(self._highest_id, highest_id)
+        if highest_id > self._highest_id:  # noqa: PLR1730 - a call of max costs more
+            self._highest_id = highest_id
         self.scattered.add(keys, unit)
         self._count_owned(len(keys), unit.consumer)
         self._enlist(unit)
