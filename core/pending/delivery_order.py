@@ -93,10 +93,10 @@ class DeliveryOrder:
 
     def add_last(self, unit: Unit) -> bool:
         """Insert `unit` at the end, if it belongs there; return whether it does. O(1)."""
-        time, tail = _time_of(unit), self.tail
+        time, tail = unit.delivered_at_ms if unit.consumer is not None else _time_of(unit), self.tail
         if tail is None:
             self.head = unit
-        elif time >= _time_of(tail):
+        elif time >= tail.delivered_at_ms or time >= _time_of(tail):
             tail.next = unit
         else:
             return False

@@ -45,7 +45,7 @@ class Packing(BulkRemoval):
                 self._add_bunch(unit)
             else:
                 assert isinstance(unit, Single)
-                self._add_single(unit, id_key(unit.id))
+                self._file_scattered((id_key(unit.id),), unit.id, unit)
         if len(self.scattered) >= PACK_LENGTH_MIN:
             # Runs stay as they were stored: the next checkpoint stores them again.
             self._pack_from(self.order.head, divide_runs=False)

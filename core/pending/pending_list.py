@@ -77,7 +77,7 @@ class PendingEntriesList(Packing):
                 self._add_bunch(Bunch(some, consumer, at_ms, counts))
                 continue
             for value, count in zip(some, counts, strict=True):
-                self._add_single(Single(value, consumer, at_ms, count), id_key(value))
+                self._file_scattered((id_key(value),), value, Single(value, consumer, at_ms, count))
 
     # --- claiming ------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class PendingEntriesList(Packing):
         unit = self.scattered.get(key)
         if not isinstance(unit, Single):
             self._remove_one(value, key)
-            self._add_single(Single(value, consumer, at_ms, deliveries), key)
+            self._file_scattered((key,), value, Single(value, consumer, at_ms, deliveries))
             return
         (self.order_of(unit) if unit.consumer is None else self.order).discard(unit)
         self._change_owner((key,), unit, consumer)

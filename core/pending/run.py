@@ -130,7 +130,7 @@ class Run(Unit):
 
     def remove(self, position: int) -> None:
         """Remove the live entry at `position`; another one must stay. O(1) amortised."""
-        removed = self._removed_bytes()
+        removed = self._removed or self._removed_bytes()
         removed[position] = 1
         self.live -= 1
         if position == self.low:
