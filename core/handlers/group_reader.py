@@ -192,9 +192,12 @@ class GroupReader:
             return found
         self._begin()
         fitting = self._room.take_fitting(found.fragments)
-        kept = self._budget.spend(found.first(fitting), claim=claim)
-        if kept < fitting:
-            self._room.give_back(found.fragments[kept:fitting])
+        if fitting < len(found.ids):
+            found = found.first(fitting)
+        kept = self._budget.spend(found, claim=claim)
+        if kept == fitting:
+            return found
+        self._room.give_back(found.fragments[kept:])
         return found.first(kept)
 
     def read_history(self, after: StreamId) -> StreamRead:

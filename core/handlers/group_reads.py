@@ -62,7 +62,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     moves = MoveRoom()
     reads = []
     for source, after in zip(command.streams, positions, strict=True):
-        if budget.is_spent or not room.has_any:
+        if budget.is_spent or room.left_bytes <= 0:
             note_left(execution, source.key, command.group)
             reads.append(_unread(execution, command, source.key, after))
             continue
@@ -76,9 +76,8 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
             min_idle_ms = None
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
-    if reply.is_empty or scan is not None:
-        _conclude(execution, command, reply, scan, min_idle_ms)
-    _continue_after_moves(execution, command, moves, reply)
+    if reply.is_empty or scan is not None or moves.is_spent:
+        _conclude(execution, command, reply, scan, moves, min_idle_ms)
     return reply
 
 
@@ -87,25 +86,22 @@ def _conclude(
     command: ReadGroup,
     reply: ReadReply,
     scan: FilterScan | None,
+    moves: MoveRoom,
     min_idle_ms: int | None,
 ) -> None:
     """Let a read that found nothing wait: until the filter has examined all entries, or for new ones. Let one
     that found entries wake another for what it has left."""
     if not reply.is_empty:
-        for source in command.streams:
-            note_left(execution, source.key, command.group)
+        if scan is not None:
+            for source in command.streams:
+                note_left(execution, source.key, command.group)
     elif scan is not None and scan.is_behind:
         _wait_as(execution, command, _wait_to_catch_up(execution, command))
     elif command.block_ms is not None:
         _wait_as(execution, command, _wait(execution, command, min_idle_ms))
-
-
-def _continue_after_moves(
-    execution: Execution, command: ReadGroup, moves: MoveRoom, reply: ReadReply
-) -> None:
-    """Let a read that returns no entry, because it has moved as many dead letters as it may, continue by
-    itself: entries that it can deliver may follow those that are left."""
     if moves.is_spent and execution.wait is None and not any(read.entries.ids for read in reply.streams):
+        # The read has moved as many dead letters as it may. It continues by itself: entries that it can
+        # deliver may follow those that are left.
         _wait_as(execution, command, _wait_to_catch_up(execution, command))
 
 

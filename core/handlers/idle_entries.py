@@ -74,7 +74,8 @@ def _first_of(
         if len(ids) == wanted:
             break
     fragments = stream.log.get_many(ids, max_bytes)
-    return Entries(ids, fragments, idle_ms, counts).first(len(fragments))
+    entries = Entries(ids, fragments, idle_ms, counts)
+    return entries if len(fragments) == len(ids) else entries.first(len(fragments))
 
 
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:
