@@ -7,7 +7,7 @@ a consumer's history, and `joined` those that deliver new entries as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, islice
+from itertools import compress
 from typing import Final
 
 from tailrace.core.group import Group
@@ -34,24 +34,25 @@ def first_idle(
     Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work for
     each of them is in C. `live_units` bounds the work otherwise.
     """
-    entries = _first_of(_pieces(group.pending.order), stream, now_ms, min_idle_ms, wanted, max_bytes)
+    pieces = _pieces(group.pending.order, wanted)
+    entries = _first_of(pieces, stream, now_ms, min_idle_ms, wanted, max_bytes)
     if None in entries.fragments:
         entries = _first_of(live_units(stream, group), stream, now_ms, min_idle_ms, wanted, max_bytes)
     return entries
 
 
-def _pieces(order: DeliveryOrder) -> Iterator[tuple[Unit, Iterable[StreamId]]]:
-    """The pending units and the entries of strips, longest pending first, and their ids."""
+def _pieces(order: DeliveryOrder, wanted: int) -> Iterator[tuple[Unit, list[StreamId]]]:
+    """The pending units and the entries of strips, longest pending first, and up to `wanted` ids of each."""
     for unit in order.not_passed():
         if isinstance(unit, Strip):
             for entry in unit.entries():
-                yield entry, entry.live_ids()
+                yield entry, entry.first_ids(wanted)
         else:
-            yield unit, unit.live_ids()
+            yield unit, unit.first_ids(wanted)
 
 
 def _first_of(
-    units: Iterable[tuple[Unit, Iterable[StreamId]]],
+    units: Iterable[tuple[Unit, list[StreamId]]],
     stream: Stream,
     now_ms: int,
     min_idle_ms: int,
@@ -63,11 +64,12 @@ def _first_of(
     ids: list[StreamId] = []
     idle_ms: list[int] = []
     counts: list[int] = []
-    for unit, unit_ids in units:
+    for unit, some in units:
         unit_idle_ms = idle_since(unit.delivered_at_ms, now_ms)
         if unit_idle_ms < min_idle_ms:
             break
-        some = list(islice(unit_ids, wanted - len(ids)))
+        if len(ids) + len(some) > wanted:
+            del some[wanted - len(ids) :]
         ids += some
         idle_ms += [unit_idle_ms] * len(some)
         counts += unit.counts_of(some)
