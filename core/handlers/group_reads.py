@@ -47,13 +47,13 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     the filter of a group has further entries to examine, or if it returns nothing because there are more dead
     letters to move than one command may.
     """
-    positions = _checked_positions(execution, command)
+    sources = _checked_sources(execution, command)
     room = execution.room(command.limits.page_bytes)
     room.require_any()
     if execution.keyspace.presence.is_behind:
         keys = (source.key for source in command.streams)
         expire_before_read(execution, keys, command.group, command.consumer)
-    empty = _gathered(execution, command, positions) if waits_for_more(command) else None
+    empty = _gathered(execution, command, sources) if waits_for_more(command) else None
     if empty is not None:
         return empty
     budget = ReplyBudget(command.limits)
@@ -61,12 +61,12 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     scan: FilterScan | None = None
     moves = MoveRoom()
     reads = []
-    for source, after in zip(command.streams, positions, strict=True):
+    for key, after in sources:
         if budget.is_spent or room.left_bytes <= 0:
-            note_left(execution, source.key, command.group)
-            reads.append(_unread(execution, command, source.key, after))
+            note_left(execution, key, command.group)
+            reads.append(_unread(execution, command, key, after))
             continue
-        reader = GroupReader(execution, command, source.key, budget, moves)
+        reader = GroupReader(execution, command, key, budget, moves)
         if isinstance(after, Special):
             if reader.examines:
                 reader.scan = scan = scan or FilterScan(execution)
@@ -76,7 +76,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
             min_idle_ms = None
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
-    if reply.is_empty or scan is not None or moves.is_spent:
+    if not budget.served or scan is not None or moves.is_spent:
         _conclude(execution, command, reply, scan, moves, min_idle_ms)
     return reply
 
@@ -118,12 +118,12 @@ def _wait_to_catch_up(execution: Execution, command: ReadGroup) -> Wait:
 
 
 def _gathered(
-    execution: Execution, command: ReadGroup, positions: list[StreamId | Special]
+    execution: Execution, command: ReadGroup, sources: Sequence[tuple[bytes, StreamId | Special]]
 ) -> ReadReply | None:
     """Wait for more entries, and return the empty reply; None if the read returns what is available, because
     that is enough, an entry can be claimed, or the read shows a history."""
     assert command.batch is not None
-    if not all(isinstance(after, Special) for after in positions):
+    if not all(isinstance(after, Special) for _, after in sources):
         return None
     most, available = command.batch.min_count, 0
     wait = _wait(execution, command, command.claim_min_idle_ms)
@@ -184,16 +184,19 @@ def _has_claimable(execution: Execution, command: ReadGroup, key: bytes) -> bool
     return from_ms is not None and idle_since(from_ms, execution.now_ms) >= min_idle_ms
 
 
-def _checked_positions(execution: Execution, command: ReadGroup) -> list[StreamId | Special]:
-    """Return where to read each stream from. Raises NOGROUP, and the error of a malformed position."""
-    positions: list[StreamId | Special] = []
+def _checked_sources(execution: Execution, command: ReadGroup) -> list[tuple[bytes, StreamId | Special]]:
+    """Return the key of each stream, and where to read it from. Raises NOGROUP, and the error of a malformed
+    position."""
+    sources: list[tuple[bytes, StreamId | Special]] = []
     for source in command.streams:
         if execution.keyspace.group(source.key, command.group) is None:
             raise no_group_for_read(source.key, command.group, missing_for(execution, source.key))
-        position = parsed_position(source.after)
-        # Redis stores ``>`` as the greatest id, so the greatest id also asks for new entries.
-        positions.append(Special.NEW if position == MAX_ID else position)
-    return positions
+        position = source.after
+        if not isinstance(position, Special):
+            # Redis stores ``>`` as the greatest id, so the greatest id also asks for new entries.
+            position = Special.NEW if position == MAX_ID else parsed_position(position)
+        sources.append((source.key, position))
+    return sources
 
 
 def _unread(execution: Execution, command: ReadGroup, key: bytes, after: StreamId | Special) -> StreamRead:

@@ -142,8 +142,8 @@ class PendingEntriesList(Packing):
     ) -> None:
         """Make `ids`, which are distinct, singles or bunches with this owner and time, in this order."""
         if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
-            for value, count in zip(ids, deliveries, strict=True):
-                self._assign_one(value, consumer, at_ms, count)
+            for at, value in enumerate(ids):
+                self._assign_one(value, consumer, at_ms, deliveries[at])
             return
         units = self.scattered.get_all(ids)
         self._remove_from_runs(value for value, unit in zip(ids, units, strict=True) if unit is None)
