@@ -62,7 +62,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     moves = MoveRoom()
     reads = []
     for key, after in sources:
-        if budget.is_spent or room.left_bytes <= 0:
+        if not budget.remaining or room.left_bytes <= 0:
             note_left(execution, key, command.group)
             reads.append(_unread(execution, command, key, after))
             continue
