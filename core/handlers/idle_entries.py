@@ -6,15 +6,17 @@ a consumer's history, and `joined` those that deliver new entries as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Final
+
+from msgspec import Struct
 
 from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
-from tailrace.core.pending.delivery_order import DeliveryOrder, opened
+from tailrace.core.pending.delivery_order import opened
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import Entries
@@ -34,50 +36,55 @@ def first_idle(
     Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work for
     each of them is in C. `live_units` bounds the work otherwise.
     """
-    pieces = _pieces(group.pending.order, wanted)
-    entries = _first_of(pieces, stream, now_ms, min_idle_ms, wanted, max_bytes)
+    found, order = _Found(now_ms, min_idle_ms, wanted), group.pending.order
+    unit = order.next_not_passed(None)
+    while unit is not None and found.takes_unit(unit):
+        unit = order.next_not_passed(unit)
+    entries = found.entries(stream, max_bytes)
     if None in entries.fragments:
-        entries = _first_of(live_units(stream, group), stream, now_ms, min_idle_ms, wanted, max_bytes)
+        found = _Found(now_ms, min_idle_ms, wanted)
+        for unit, ids in live_units(stream, group):
+            if not found.takes(unit, ids):
+                break
+        entries = found.entries(stream, max_bytes)
     return entries
 
 
-def _pieces(order: DeliveryOrder, wanted: int) -> Iterator[tuple[Unit, list[StreamId]]]:
-    """The pending units and the entries of strips, longest pending first, and up to `wanted` ids of each."""
-    for unit in order.not_passed():
-        if isinstance(unit, Strip):
-            for entry in unit.entries():
-                yield entry, entry.first_ids(wanted)
-        else:
-            yield unit, unit.first_ids(wanted)
+class _Found(Struct, gc=False):
+    """The first `wanted` entries that are pending for at least `min_idle_ms` at `now_ms`, as columns."""
 
-
-def _first_of(
-    units: Iterable[tuple[Unit, list[StreamId]]],
-    stream: Stream,
-    now_ms: int,
-    min_idle_ms: int,
-    wanted: int,
-    max_bytes: int,
-) -> Entries:
-    """As `first_idle`, of the entries of `units`, which are in order of delivery. The fragments of deleted
-    ones are None."""
+    now_ms: int
+    min_idle_ms: int
+    wanted: int
     ids: list[StreamId] = []
     idle_ms: list[int] = []
     counts: list[int] = []
-    for unit, some in units:
-        unit_idle_ms = idle_since(unit.delivered_at_ms, now_ms)
-        if unit_idle_ms < min_idle_ms:
-            break
-        if len(ids) + len(some) > wanted:
-            del some[wanted - len(ids) :]
-        ids += some
-        idle_ms += [unit_idle_ms] * len(some)
-        counts += unit.counts_of(some)
-        if len(ids) == wanted:
-            break
-    fragments = stream.log.get_many(ids, max_bytes)
-    entries = Entries(ids, fragments, idle_ms, counts)
-    return entries if len(fragments) == len(ids) else entries.first(len(fragments))
+
+    def takes_unit(self, unit: Unit) -> bool:
+        """As `takes`, for all entries of `unit`; each entry of a strip has its own time."""
+        if isinstance(unit, Strip):
+            return all(self.takes(entry, [entry.id]) for entry in unit.entries())
+        return self.takes(unit, unit.first_ids(self.wanted))
+
+    def takes(self, unit: Unit, ids: list[StreamId]) -> bool:
+        """Add the entries `ids` of `unit` if they are idle for long enough. Return whether further ones are
+        wanted and may be idle."""
+        idle_ms = idle_since(unit.delivered_at_ms, self.now_ms)
+        if idle_ms < self.min_idle_ms:
+            return False
+        left = self.wanted - len(self.ids)
+        if len(ids) > left:
+            del ids[left:]
+        self.ids += ids
+        self.idle_ms += [idle_ms] * len(ids)
+        self.counts += unit.counts_of(ids)
+        return len(ids) < left
+
+    def entries(self, stream: Stream, max_bytes: int) -> Entries:
+        """Return the entries as far as they fit into `max_bytes`. O(entries)."""
+        fragments = stream.log.get_many(self.ids, max_bytes)
+        entries = Entries(self.ids, fragments, self.idle_ms, self.counts)
+        return entries if len(fragments) == len(self.ids) else entries.first(len(fragments))
 
 
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:

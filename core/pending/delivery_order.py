@@ -71,6 +71,14 @@ class DeliveryOrder:
         """Iterate from the unit after `passed`, as `units` does."""
         return _units_from(self.head if self.passed is None else self.passed.next, self.is_gone)
 
+    def next_not_passed(self, unit: Unit | None) -> Unit | None:
+        """Return the unit after `unit`, or for None the first one after `passed`; None at the end. O(1)."""
+        before, is_gone = unit or self.passed, self.is_gone
+        unit = self.head if before is None else before.next
+        while unit is not None and is_gone is not None and is_gone(unit):
+            unit = unit.next
+        return unit
+
     def pass_over(self, unit: Unit) -> None:
         """Remember that no unit up to and with `unit` has a live entry. O(1)."""
         self.passed = unit
