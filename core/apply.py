@@ -158,19 +158,19 @@ def _consumer_deleted(keyspace: Keyspace, effect: ConsumerDeleted) -> None:
 
 
 def _consumer_seen(keyspace: Keyspace, effect: ConsumerSeen) -> None:
-    consumer = _group(keyspace, effect).consumers[effect.consumer]
+    consumer = keyspace.streams[effect.key].groups[effect.group].consumers[effect.consumer]
     consumer.seen_at_ms = effect.at_ms
     if effect.active:
         consumer.active_at_ms = effect.at_ms
 
 
 def _delivered(keyspace: Keyspace, effect: Delivered) -> None:
-    group = _group(keyspace, effect)
+    group: Group = keyspace.streams[effect.key].groups[effect.group]
     group.pending.deliver(effect.ids, group.consumers[effect.consumer], effect.at_ms)
 
 
 def _claimed(keyspace: Keyspace, effect: Claimed) -> None:
-    group = _group(keyspace, effect)
+    group: Group = keyspace.streams[effect.key].groups[effect.group]
     consumer = group.consumers[effect.consumer]
     group.pending.claim(effect.ids, consumer, effect.delivered_at_ms, effect.deliveries)
 

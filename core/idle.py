@@ -9,4 +9,4 @@ from __future__ import annotations
 
 def idle_since(at_ms: int, now_ms: int) -> int:
     """Return the milliseconds from `at_ms` to `now_ms`; 0 if `at_ms` is later."""
-    return max(now_ms - at_ms, 0)
+    return now_ms - at_ms if now_ms > at_ms else 0

@@ -29,7 +29,7 @@ class WakeUp(Struct, frozen=True, gc=False):
 
     key: bytes | None
     """The key; None: every key (a flush)."""
-    signal: Signal
+    signal: Signal = Signal.DATA
     """What happened to the key."""
     group: bytes | None = None
     """Only readers of this group are concerned; None: readers of all groups, and with DATA plain readers

@@ -41,13 +41,14 @@ class ReplyBudget:
     when the sum of their greatest possible sizes reaches the limit.
     """
 
-    __slots__ = ("_aside", "_limits", "_remaining", "_used_at_most", "_used_bytes", "served")
+    __slots__ = ("_aside", "_max_bytes", "_used_at_most", "_used_bytes", "remaining", "served")
 
     def __init__(self, limits: ReadLimits) -> None:
-        self._limits = limits
-        self._remaining = READ_ENTRIES_MAX
+        self._max_bytes = limits.max_bytes
+        # How many more entries the read may return: 0 once the bytes are used up.
+        self.remaining = READ_ENTRIES_MAX
         if limits.max_count is not None:
-            self._remaining = min(limits.max_count, READ_ENTRIES_MAX)
+            self.remaining = min(limits.max_count, READ_ENTRIES_MAX)
         self._used_bytes = 0
         self._used_at_most = 0
         self._aside: list[tuple[Entries, bool]] = []
@@ -55,39 +56,34 @@ class ReplyBudget:
 
     def begin_stream(self, key: bytes) -> None:
         """Count the array and the key that RESP writes before a stream's entries."""
-        if self._limits.max_bytes is not None:
-            self._use(_array_size(2) + _bulk_size(len(key)))
+        if self._max_bytes is not None:
+            self._use(_array_size(2) + _bulk_size(len(key)), self._max_bytes)
 
     def end_stream(self, count: int) -> None:
         """Count the length that RESP writes for a stream's entries; Redis knows it after the last one."""
-        if self._limits.max_bytes is not None:
-            self._use(_array_size(count))
+        if self._max_bytes is not None:
+            self._use(_array_size(count), self._max_bytes)
 
-    def _use(self, size: int) -> None:
+    def _use(self, size: int, limit: int) -> None:
         self._used_bytes += size
         self._used_at_most += size
-
-    @property
-    def remaining(self) -> int:
-        """Return how many more entries the read may return."""
-        limit = self._limits.max_bytes
-        return self._remaining if limit is None or not self._is_full(limit) else 0
+        self._end_if_full(limit)
 
     @property
     def is_spent(self) -> bool:
         """Return whether the budget is used up. The read then skips all further streams."""
-        return self.remaining == 0
+        return not self.remaining
 
-    def _is_full(self, limit: int) -> bool:
-        if not self.served or self._used_at_most < limit:
-            return False
-        self._measure()
-        return self._used_bytes >= limit
+    def _end_if_full(self, limit: int) -> None:
+        if self.served and self._used_at_most >= limit:
+            self._measure()
+            if self._used_bytes >= limit:
+                self.remaining = 0
 
     @property
     def fragment_bytes_max(self) -> int | None:
         """A number of bytes of fragments that certainly reach the byte budget; None without a budget."""
-        limit = self._limits.max_bytes
+        limit = self._max_bytes
         return None if limit is None else limit * FRAGMENT_GROWTH_MAX
 
     def spend(self, entries: Entries, *, claim: bool = False) -> int:
@@ -95,11 +91,15 @@ class ReplyBudget:
 
         `claim`: each is written with its idle time and deliveries.
         """
-        count = min(len(entries.ids), self._remaining)
-        if self._limits.max_bytes is not None:
-            count = self._spend_bytes(entries.first(count), self._limits.max_bytes, claim=claim)
+        count = len(entries.ids)
+        if count > self.remaining:  # noqa: PLR1730 - a call of min costs more
+            count = self.remaining
+        if self._max_bytes is not None:
+            count = self._spend_bytes(entries.first(count), self._max_bytes, claim=claim)
         self.served += count
-        self._remaining -= count
+        self.remaining -= count
+        if self._max_bytes is not None:
+            self._end_if_full(self._max_bytes)
         return count
 
     def _spend_bytes(self, entries: Entries, limit: int, *, claim: bool) -> int:

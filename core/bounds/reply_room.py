@@ -52,7 +52,7 @@ class ReplyRoom:
     @property
     def items_left(self) -> int:
         """At most so many items fit, if they have no text; 0 or more."""
-        return max(self.left_bytes, 0) // ITEM_BYTES
+        return self.left_bytes // ITEM_BYTES if self.left_bytes > 0 else 0
 
     @property
     def has_any(self) -> bool:
@@ -61,7 +61,7 @@ class ReplyRoom:
 
     def require_any(self) -> None:
         """Raise REPLY_TOO_LARGE where nothing is left."""
-        if not self.has_any:
+        if self.left_bytes <= 0:
             raise self.refusal()
 
     def refusal(self) -> StreamError:
@@ -101,7 +101,8 @@ class ReplyRoom:
         O(entries)."""
         size_bytes = entries_bytes(fragments)
         if size_bytes <= self.left_bytes:
-            self._take(size_bytes)
+            self.asked_bytes += size_bytes
+            self.left_bytes -= size_bytes
             return len(fragments)
         count = 0
         while self.has_any and count < len(fragments):

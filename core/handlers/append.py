@@ -10,6 +10,7 @@ from tailrace.core.errors import ErrorCode, StreamError, ids_exhausted
 from tailrace.core.execution import Execution
 from tailrace.core.handlers.retention import retire_blocks
 from tailrace.core.handlers.trim import trim_stream
+from tailrace.core.outcome import WakeUp
 from tailrace.core.replies import AppendReply
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId, format_id, id_ms
@@ -43,7 +44,7 @@ def append(execution: Execution, command: Append) -> AppendReply | None:
         execution.do(_remember(key, command.idempotency, ids))
     if command.trim is not None or (stream is not None and stream.retention is not None):
         _shorten(execution, command, stream, len(ids))
-    execution.wake(key)
+    execution.wake_ups.append(WakeUp(key))
     return AppendReply(ids)
 
 

@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from itertools import compress, islice
 from typing import Final
 
+from msgspec import Struct
+
 from tailrace.core.effects import DeadLettered, StreamCreated
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
@@ -36,14 +38,11 @@ LOOK_AHEAD: Final = 100
 """How many pending entries a read examines at once after it found one to move."""
 
 
-class MoveRoom:
+class MoveRoom(Struct, gc=False):
     """How many entries and bytes one command may still move, from all of its groups together."""
 
-    __slots__ = ("entries_left", "left_bytes")
-
-    def __init__(self) -> None:
-        self.entries_left = DEAD_LETTERS_MAX
-        self.left_bytes = DEAD_LETTER_BYTES_MAX
+    entries_left: int = DEAD_LETTERS_MAX
+    left_bytes: int = DEAD_LETTER_BYTES_MAX
 
     @property
     def is_spent(self) -> bool:

@@ -18,10 +18,9 @@ from tailrace.core.filters import Filter
 from tailrace.core.group import Group
 from tailrace.core.handlers.dead_letters import LOOK_AHEAD, DeadLetters, MoveRoom, dead_letters_of
 from tailrace.core.handlers.filtered_delivery import FilterScan, filter_of
-from tailrace.core.handlers.idle_entries import IdleEntries, joined, without_deleted
+from tailrace.core.handlers.idle_entries import first_idle, joined, without_deleted
 from tailrace.core.handlers.leases import own_min_idle_ms
 from tailrace.core.handlers.ordered_delivery import Choice
-from tailrace.core.handlers.ranges import smaller
 from tailrace.core.handlers.reads import take_after
 from tailrace.core.idle import idle_since
 from tailrace.core.key_order import KeyOrder
@@ -49,22 +48,22 @@ class GroupReader:
         self._room = execution.room()
         self._stream: Stream = execution.keyspace.streams[key]
         self._group: Group = self._stream.groups[command.group]
-        # The filter of the group, if it has one, and what the command may still examine.
-        self.wanted = None if self._group.settings is None else filter_of(self._group)
+        # The filter and the dead letters of the group, if it has some.
+        self.wanted: Filter | None = None
+        self._letters: DeadLetters | None = None
+        if self._group.settings is not None:
+            self.wanted = filter_of(self._group)
+            self._letters = dead_letters_of(execution, key, self._group, moves)
         # The order by key of the group, if it has one.
         self._order = self._group.order
+        # What the command may still examine. A read of new entries needs it if it looks at their fields.
         self.scan: FilterScan | None = None
+        self.examines = self.wanted is not None or self._order is not None
         self._is_new_consumer = command.consumer not in self._group.consumers
         self._is_active = False
         self._has_begun = False
-        self._letters = dead_letters_of(execution, key, self._group, moves)
         if self._is_new_consumer:
             execution.do(ConsumerCreated(key, command.group, command.consumer, execution.now_ms))
-
-    @property
-    def examines(self) -> bool:
-        """Whether a read of new entries looks at their fields, and so needs `scan`."""
-        return self.wanted is not None or self._order is not None
 
     def read_new(self, min_idle_ms: int | None) -> StreamRead:
         """Claim idle entries if `min_idle_ms` is given or set for the group, then deliver new ones.
@@ -117,11 +116,7 @@ class GroupReader:
             return NO_ENTRIES
         examined = scan.after(self._stream, self._group.last_delivered_id, wanted)
         found = examined.matching.first(most)
-        if found.ids:
-            self._begin()
-        found = found.first(self._room.take_fitting(found.fragments))
-        kept = found.first(self._budget.spend(found, claim=claim))
-        self._room.give_back(found.fragments[len(kept) :])
+        kept = self._kept_of(found, claim=claim)
         if passed := examined.passed(len(kept)):
             self._record_delivery(passed, kept.ids)
         return kept
@@ -134,12 +129,7 @@ class GroupReader:
             return NO_ENTRIES
         choice = Choice(order, self._stream, self._group.last_delivered_id, noack=self._command.noack)
         choice.choose(self.scan, self.wanted, most, self._room.left_bytes)
-        if choice.found.ids:
-            self._begin()
-        found = choice.found.first(self._room.take_fitting(choice.found.fragments))
-        kept = found.first(self._budget.spend(found, claim=claim))
-        self._room.give_back(found.fragments[len(kept) :])
-        chosen = choice.cut_to(len(kept))
+        chosen = choice.cut_to(len(self._kept_of(choice.found, claim=claim)))
         if chosen.passed or chosen.entries.ids:
             self._record_delivery(chosen.passed, chosen.entries.ids)
         for effect in chosen.effects(self._key, self._group.name):
@@ -168,20 +158,15 @@ class GroupReader:
             found = self._first_idle(min_idle_ms, wanted)
         else:
             found = self._first_deliverable(self._letters, min_idle_ms, wanted)
-        found = found.first(self._room.take_fitting(found.fragments))
-        if not found.ids:
-            return found
-        self._begin()
-        claimed = found.first(self._budget.spend(found, claim=True))
-        self._room.give_back(found.fragments[len(claimed.ids) :])
+        claimed = self._kept_of(found, claim=True)
         if claimed.ids:
             self._redeliver(claimed)
             self._is_active = True
         return claimed
 
     def _first_idle(self, min_idle_ms: int, wanted: int) -> Entries:
-        idle = IdleEntries(self._stream, self._group, self._execution.now_ms, min_idle_ms)
-        return idle.first(wanted, self._room.left_bytes)
+        now_ms, max_bytes = self._execution.now_ms, self._room.left_bytes
+        return first_idle(self._stream, self._group, now_ms, min_idle_ms, wanted, max_bytes)
 
     def _first_deliverable(self, letters: DeadLetters, min_idle_ms: int, wanted: int) -> Entries:
         """As `_first_idle`, of the entries that the group may deliver once more. Moves those before them. If
@@ -196,9 +181,24 @@ class GroupReader:
 
     def _wanted(self, count: int | None) -> int:
         """How many entries to look for: one more than fits shows that there are more."""
-        fitting = self._room.items_left + 1
-        bound = smaller(count, self._budget.remaining)
-        return fitting if bound is None else min(fitting, bound)
+        most, remaining = self._room.items_left + 1, self._budget.remaining
+        if remaining < most:  # noqa: PLR1730 - a call of min costs more
+            most = remaining
+        return most if count is None or count > most else count
+
+    def _kept_of(self, found: Entries, *, claim: bool) -> Entries:
+        """Return the first of `found`, as many as the reply may contain, and count them. O(entries)."""
+        if not found.ids:
+            return found
+        self._begin()
+        fitting = self._room.take_fitting(found.fragments)
+        if fitting < len(found.ids):
+            found = found.first(fitting)
+        kept = self._budget.spend(found, claim=claim)
+        if kept == fitting:
+            return found
+        self._room.give_back(found.fragments[kept:])
+        return found.first(kept)
 
     def read_history(self, after: StreamId) -> StreamRead:
         """Return this consumer's pending entries above `after`; each live one counts as delivered again.

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
-from tailrace.core.commands import Counted, ReadFrom, ReadGroup, Special
+from tailrace.core.commands import Counted, ReadGroup, Special
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.group import Group
@@ -47,12 +47,13 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     the filter of a group has further entries to examine, or if it returns nothing because there are more dead
     letters to move than one command may.
     """
-    positions = [_checked_position(execution, command, source) for source in command.streams]
-    execution.room(command.limits.page_bytes).require_any()
+    sources = _checked_sources(execution, command)
+    room = execution.room(command.limits.page_bytes)
+    room.require_any()
     if execution.keyspace.presence.is_behind:
         keys = (source.key for source in command.streams)
         expire_before_read(execution, keys, command.group, command.consumer)
-    empty = _gathered(execution, command, positions) if waits_for_more(command) else None
+    empty = _gathered(execution, command, sources) if waits_for_more(command) else None
     if empty is not None:
         return empty
     budget = ReplyBudget(command.limits)
@@ -60,12 +61,12 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     scan: FilterScan | None = None
     moves = MoveRoom()
     reads = []
-    for source, after in zip(command.streams, positions, strict=True):
-        if budget.is_spent or not execution.room().has_any:
-            note_left(execution, source.key, command.group)
-            reads.append(_unread(execution, command, source.key, after))
+    for key, after in sources:
+        if not budget.remaining or room.left_bytes <= 0:
+            note_left(execution, key, command.group)
+            reads.append(_unread(execution, command, key, after))
             continue
-        reader = GroupReader(execution, command, source.key, budget, moves)
+        reader = GroupReader(execution, command, key, budget, moves)
         if isinstance(after, Special):
             if reader.examines:
                 reader.scan = scan = scan or FilterScan(execution)
@@ -75,9 +76,8 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
             min_idle_ms = None
             reads.append(reader.read_history(after))
     reply = ReadReply(reads)
-    if reply.is_empty or scan is not None:
-        _conclude(execution, command, reply, scan, min_idle_ms)
-    _continue_after_moves(execution, command, moves, reply)
+    if not budget.served or scan is not None or moves.is_spent:
+        _conclude(execution, command, reply, scan, moves, min_idle_ms)
     return reply
 
 
@@ -86,25 +86,22 @@ def _conclude(
     command: ReadGroup,
     reply: ReadReply,
     scan: FilterScan | None,
+    moves: MoveRoom,
     min_idle_ms: int | None,
 ) -> None:
     """Let a read that found nothing wait: until the filter has examined all entries, or for new ones. Let one
     that found entries wake another for what it has left."""
     if not reply.is_empty:
-        for source in command.streams:
-            note_left(execution, source.key, command.group)
+        if scan is not None:
+            for source in command.streams:
+                note_left(execution, source.key, command.group)
     elif scan is not None and scan.is_behind:
         _wait_as(execution, command, _wait_to_catch_up(execution, command))
     elif command.block_ms is not None:
         _wait_as(execution, command, _wait(execution, command, min_idle_ms))
-
-
-def _continue_after_moves(
-    execution: Execution, command: ReadGroup, moves: MoveRoom, reply: ReadReply
-) -> None:
-    """Let a read that returns no entry, because it has moved as many dead letters as it may, continue by
-    itself: entries that it can deliver may follow those that are left."""
     if moves.is_spent and execution.wait is None and not any(read.entries.ids for read in reply.streams):
+        # The read has moved as many dead letters as it may. It continues by itself: entries that it can
+        # deliver may follow those that are left.
         _wait_as(execution, command, _wait_to_catch_up(execution, command))
 
 
@@ -121,12 +118,12 @@ def _wait_to_catch_up(execution: Execution, command: ReadGroup) -> Wait:
 
 
 def _gathered(
-    execution: Execution, command: ReadGroup, positions: list[StreamId | Special]
+    execution: Execution, command: ReadGroup, sources: Sequence[tuple[bytes, StreamId | Special]]
 ) -> ReadReply | None:
     """Wait for more entries, and return the empty reply; None if the read returns what is available, because
     that is enough, an entry can be claimed, or the read shows a history."""
     assert command.batch is not None
-    if not all(isinstance(after, Special) for after in positions):
+    if not all(isinstance(after, Special) for _, after in sources):
         return None
     most, available = command.batch.min_count, 0
     wait = _wait(execution, command, command.claim_min_idle_ms)
@@ -187,12 +184,19 @@ def _has_claimable(execution: Execution, command: ReadGroup, key: bytes) -> bool
     return from_ms is not None and idle_since(from_ms, execution.now_ms) >= min_idle_ms
 
 
-def _checked_position(execution: Execution, command: ReadGroup, source: ReadFrom) -> StreamId | Special:
-    if execution.keyspace.group(source.key, command.group) is None:
-        raise no_group_for_read(source.key, command.group, missing_for(execution, source.key))
-    position = parsed_position(source.after)
-    # Redis stores ``>`` as the greatest id, so the greatest id also asks for new entries.
-    return Special.NEW if position == MAX_ID else position
+def _checked_sources(execution: Execution, command: ReadGroup) -> list[tuple[bytes, StreamId | Special]]:
+    """Return the key of each stream, and where to read it from. Raises NOGROUP, and the error of a malformed
+    position."""
+    sources: list[tuple[bytes, StreamId | Special]] = []
+    for source in command.streams:
+        if execution.keyspace.group(source.key, command.group) is None:
+            raise no_group_for_read(source.key, command.group, missing_for(execution, source.key))
+        position = source.after
+        if not isinstance(position, Special):
+            # Redis stores ``>`` as the greatest id, so the greatest id also asks for new entries.
+            position = Special.NEW if position == MAX_ID else parsed_position(position)
+        sources.append((source.key, position))
+    return sources
 
 
 def _unread(execution: Execution, command: ReadGroup, key: bytes, after: StreamId | Special) -> StreamRead:

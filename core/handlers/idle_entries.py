@@ -7,8 +7,10 @@ a consumer's history, and `joined` those that deliver new entries as well.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import compress, islice
+from itertools import compress
 from typing import Final
+
+from msgspec import Struct
 
 from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
@@ -25,64 +27,64 @@ _LOOKUP_CHUNK: Final = 1_000
 """How many pending entries are looked up at once."""
 
 
-class IdleEntries:
-    """The entries of `group` that are pending for at least `min_idle_ms` at `now_ms`."""
+def first_idle(
+    stream: Stream, group: Group, now_ms: int, min_idle_ms: int, wanted: int, max_bytes: int
+) -> Entries:
+    """Return the first `wanted` live entries that are pending for at least `min_idle_ms` at `now_ms`, or as
+    many as fit into `max_bytes`. O(units + entries examined).
 
-    def __init__(self, stream: Stream, group: Group, now_ms: int, min_idle_ms: int) -> None:
-        self._stream = stream
-        self._group = group
-        self._now_ms = now_ms
-        self._min_idle_ms = min_idle_ms
-        # The pending entries found so far: ids, idle times and delivery counts.
-        self._ids: list[StreamId] = []
-        self._idle_ms: list[int] = []
-        self._counts: list[int] = []
-
-    def first(self, wanted: int, max_bytes: int) -> Entries:
-        """The first `wanted` live entries, or as many as fit into `max_bytes`. O(units + entries examined).
-
-        Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work
-        for each of them is in C. `live_units` bounds the work otherwise.
-        """
-        self._take_all(wanted)
-        entries = self._read(max_bytes)
-        if None in entries.fragments:
-            self._forget()
-            self._take_live(wanted)
-            entries = self._read(max_bytes)
-        return entries
-
-    def _read(self, max_bytes: int) -> Entries:
-        fragments = self._stream.log.get_many(self._ids, max_bytes)
-        return Entries(self._ids, fragments, self._idle_ms, self._counts).first(len(fragments))
-
-    def _take_all(self, wanted: int) -> None:
-        """Take the first `wanted` idle entries in delivery order, live or deleted."""
-        for unit in opened(self._group.pending.order.not_passed()):
-            idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
-            if idle_ms < self._min_idle_ms:
+    Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work for
+    each of them is in C. `live_units` bounds the work otherwise.
+    """
+    found, order = _Found(now_ms, min_idle_ms, wanted), group.pending.order
+    unit = order.next_not_passed(None)
+    while unit is not None and found.takes_unit(unit):
+        unit = order.next_not_passed(unit)
+    entries = found.entries(stream, max_bytes)
+    if None in entries.fragments:
+        found = _Found(now_ms, min_idle_ms, wanted)
+        for unit, ids in live_units(stream, group):
+            if not found.takes(unit, ids):
                 break
-            self._take(unit, list(islice(unit.live_ids(), wanted - len(self._ids))), idle_ms)
-            if len(self._ids) == wanted:
-                break
+        entries = found.entries(stream, max_bytes)
+    return entries
 
-    def _take_live(self, wanted: int) -> None:
-        """Take the first `wanted` idle entries that are live."""
-        for unit, ids in live_units(self._stream, self._group):
-            idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
-            if idle_ms < self._min_idle_ms:
-                break
-            self._take(unit, ids[: wanted - len(self._ids)], idle_ms)
-            if len(self._ids) == wanted:
-                break
 
-    def _take(self, unit: Unit, ids: list[StreamId], idle_ms: int) -> None:
-        self._ids += ids
-        self._idle_ms += [idle_ms] * len(ids)
-        self._counts += unit.counts_of(ids)
+class _Found(Struct, gc=False):
+    """The first `wanted` entries that are pending for at least `min_idle_ms` at `now_ms`, as columns."""
 
-    def _forget(self) -> None:
-        self._ids, self._idle_ms, self._counts = [], [], []
+    now_ms: int
+    min_idle_ms: int
+    wanted: int
+    ids: list[StreamId] = []
+    idle_ms: list[int] = []
+    counts: list[int] = []
+
+    def takes_unit(self, unit: Unit) -> bool:
+        """As `takes`, for all entries of `unit`; each entry of a strip has its own time."""
+        if isinstance(unit, Strip):
+            return all(self.takes(entry, [entry.id]) for entry in unit.entries())
+        return self.takes(unit, unit.first_ids(self.wanted))
+
+    def takes(self, unit: Unit, ids: list[StreamId]) -> bool:
+        """Add the entries `ids` of `unit` if they are idle for long enough. Return whether further ones are
+        wanted and may be idle."""
+        idle_ms = idle_since(unit.delivered_at_ms, self.now_ms)
+        if idle_ms < self.min_idle_ms:
+            return False
+        left = self.wanted - len(self.ids)
+        if len(ids) > left:
+            del ids[left:]
+        self.ids += ids
+        self.idle_ms += [idle_ms] * len(ids)
+        self.counts += unit.counts_of(ids)
+        return len(ids) < left
+
+    def entries(self, stream: Stream, max_bytes: int) -> Entries:
+        """Return the entries as far as they fit into `max_bytes`. O(entries)."""
+        fragments = stream.log.get_many(self.ids, max_bytes)
+        entries = Entries(self.ids, fragments, self.idle_ms, self.counts)
+        return entries if len(fragments) == len(self.ids) else entries.first(len(fragments))
 
 
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:

@@ -37,11 +37,16 @@ class EntryReader(BlockIndex):
 
     def get(self, value: StreamId) -> bytes | None:
         """Return the stored form of the live entry `value`, or None. O(log n)."""
-        found = self._locate(value)
-        if found is None:
+        number = bisect_right(self._first_ids, value)
+        if not number:
             return None
-        block, position = found
+        block = self._blocks[number - 1]
+        if value > block.last_id:
+            return None
         entries = self.cache.few(block)
+        position = value - block.first_id if block.is_run else entries.position_of(value)
+        if position is None or block.holes >> position & 1:
+            return None
         return entries[position] if isinstance(entries, Packed) else entries.fragments[position]
 
     def get_many(self, ids: Sequence[StreamId], max_bytes: int | None = None) -> list[bytes | None]:
@@ -50,12 +55,14 @@ class EntryReader(BlockIndex):
 
         `max_bytes`: the result ends with the fragment that exceeds this sum, and is then shorter than `ids`.
         """
+        if len(ids) == 1:
+            return [self.get(ids[0])]
         left = NO_BOUND if max_bytes is None else max_bytes
         opened: dict[int, _Opened] = {0: (0, {})}
         found: list[bytes | None] = []
         while len(found) < len(ids) and left >= 0:
             start = len(found)
-            stretch = self._stretch(ids, start) if len(ids) > 1 else None
+            stretch = self._stretch(ids, start)
             if stretch is None:
                 left = self._read_singly(ids[start : start + _SINGLES], opened, found, left)
             else:
@@ -114,18 +121,14 @@ class EntryReader(BlockIndex):
         return 0, ById(entries.position_of, entries.fragments, block.holes)
 
     def __contains__(self, value: StreamId) -> bool:
-        return self._locate(value) is not None
-
-    def _locate(self, value: StreamId) -> tuple[Block, int] | None:
-        """Return the block and position of the live entry `value`, or None."""
         index = bisect_right(self._first_ids, value) - 1
         if index < 0:
-            return None
+            return False
         block = self._blocks[index]
         if value > block.last_id:
-            return None
+            return False
         position = self._position_in(block, value)
-        return None if position is None or block.holes >> position & 1 else (block, position)
+        return position is not None and not block.holes >> position & 1
 
     def _position_in(self, block: Block, value: StreamId) -> int | None:
         """Return the position of `value`, at most the block's last id. Consecutive ids need no decoding."""

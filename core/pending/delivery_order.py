@@ -71,6 +71,14 @@ class DeliveryOrder:
         """Iterate from the unit after `passed`, as `units` does."""
         return _units_from(self.head if self.passed is None else self.passed.next, self.is_gone)
 
+    def next_not_passed(self, unit: Unit | None) -> Unit | None:
+        """Return the unit after `unit`, or for None the first one after `passed`; None at the end. O(1)."""
+        before, is_gone = unit or self.passed, self.is_gone
+        unit = self.head if before is None else before.next
+        while unit is not None and is_gone is not None and is_gone(unit):
+            unit = unit.next
+        return unit
+
     def pass_over(self, unit: Unit) -> None:
         """Remember that no unit up to and with `unit` has a live entry. O(1)."""
         self.passed = unit
@@ -93,10 +101,10 @@ class DeliveryOrder:
 
     def add_last(self, unit: Unit) -> bool:
         """Insert `unit` at the end, if it belongs there; return whether it does. O(1)."""
-        time, tail = _time_of(unit), self.tail
+        time, tail = unit.delivered_at_ms if unit.consumer is not None else _time_of(unit), self.tail
         if tail is None:
             self.head = unit
-        elif time >= _time_of(tail):
+        elif time >= tail.delivered_at_ms or time >= _time_of(tail):
             tail.next = unit
         else:
             return False

@@ -9,7 +9,7 @@ group has pending.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, cast
+from typing import Final
 
 from tailrace.core.id_keys import id_key
 from tailrace.core.pending.bulk_removal import BulkRemoval
@@ -45,7 +45,7 @@ class Packing(BulkRemoval):
                 self._add_bunch(unit)
             else:
                 assert isinstance(unit, Single)
-                self._add_single(unit, id_key(unit.id))
+                self._file_scattered((id_key(unit.id),), unit.id, unit)
         if len(self.scattered) >= PACK_LENGTH_MIN:
             # Runs stay as they were stored: the next checkpoint stores them again.
             self._pack_from(self.order.head, divide_runs=False)
@@ -67,15 +67,18 @@ class Packing(BulkRemoval):
     def _pack_from(self, unit: Unit | None, *, divide_runs: bool) -> None:
         """Pack singles that follow each other in order of delivery and of ids, from `unit` on. O(units)."""
         some: list[Single] = []
+        last_id, is_gone = -1, self.order.is_gone
         while unit is not None:
             following = unit.next
-            fits = isinstance(unit, Single) and _fits(unit) and not self.is_gone(unit)
-            single = cast("Single", unit)
-            if some and not (fits and single.id > some[-1].id and len(some) < PACK_LENGTH):
+            if isinstance(unit, Single) and _fits(unit) and (is_gone is None or not is_gone(unit)):
+                if unit.id <= last_id or len(some) == PACK_LENGTH:
+                    self._pack(some, divide_runs=divide_runs)
+                    some = []
+                some.append(unit)
+                last_id = unit.id
+            elif some:
                 self._pack(some, divide_runs=divide_runs)
-                some = []
-            if fits:
-                some.append(single)
+                some, last_id = [], -1
             unit = following
         self._pack(some, divide_runs=divide_runs)
 

@@ -80,7 +80,7 @@ class PendingEntriesList(Packing):
                 self._add_bunch(Bunch(some, consumer, at_ms, counts))
                 continue
             for value, count in zip(some, counts, strict=True):
-                self._add_single(Single(value, consumer, at_ms, count), id_key(value))
+                self._file_scattered((id_key(value),), value, Single(value, consumer, at_ms, count))
 
     # --- claiming ------------------------------------------------------------------------------
 
@@ -145,8 +145,8 @@ class PendingEntriesList(Packing):
     ) -> None:
         """Make `ids`, which are distinct, singles or bunches with this owner and time, in this order."""
         if len(ids) < RUN_OR_BUNCH_LENGTH_MIN:
-            for value, count in zip(ids, deliveries, strict=True):
-                self._assign_one(value, consumer, at_ms, count)
+            for at, value in enumerate(ids):
+                self._assign_one(value, consumer, at_ms, deliveries[at])
             return
         units = self.scattered.get_all(ids)
         self._remove_from_runs(value for value, unit in zip(ids, units, strict=True) if unit is None)
@@ -168,7 +168,7 @@ class PendingEntriesList(Packing):
         unit = self.scattered.get(key)
         if not isinstance(unit, Single):
             self._remove_one(value, key)
-            self._add_single(Single(value, consumer, at_ms, deliveries), key)
+            self._file_scattered((key,), value, Single(value, consumer, at_ms, deliveries))
             return
         (self.order_of(unit) if unit.consumer is None else self.order).discard(unit)
         self._change_owner((key,), unit, consumer)

@@ -108,19 +108,16 @@ class Run(Unit):
 
     def is_whole(self, position: int, count: int) -> bool:
         """Whether `count` positions from `position` on are in the window and all live. O(count) in C."""
-        if position + count > self.high:
-            return False
-        return self._removed is None or self._removed.find(1, position, position + count) < 0
+        end, removed = position + count, self._removed
+        return end <= self.high and (removed is None or removed.find(1, position, end) < 0)
 
     def count_live(self, low: int, high: int) -> int:
         """Return how many of the window's positions ``[low, high)`` are live. O(high - low) in C."""
-        if self._removed is None or self.live == self.high - self.low:
-            return high - low
-        return self._removed.count(0, low, high)
+        are_live = self._removed is None or self.live == self.high - self.low
+        return high - low if are_live else self._removed_bytes().count(0, low, high)
 
     def first_live_from(self, start: StreamId) -> StreamId | None:
-        """Return the first live id at or after `start`, None if there is none. O(log n), O(n) in C at
-        most."""
+        """Return the first live id at or after `start`, or None. O(log n), O(n) in C at most."""
         low = max(self.low, count_below(self.ids, start))
         if low >= self.high:
             return None
@@ -130,7 +127,7 @@ class Run(Unit):
 
     def remove(self, position: int) -> None:
         """Remove the live entry at `position`; another one must stay. O(1) amortised."""
-        removed = self._removed_bytes()
+        removed = self._removed or self._removed_bytes()
         removed[position] = 1
         self.live -= 1
         if position == self.low:
@@ -239,6 +236,9 @@ class Run(Unit):
         if self.live == self.high - self.low:
             return ids
         return compress(ids, map(not_, self._removed_bytes()[low : self.high]))
+
+    def first_ids(self, most: int) -> list[StreamId]:
+        return [self.ids[self.low]] if most == 1 else super().first_ids(most)
 
     def is_below(self, value: StreamId) -> bool:
         return self.last_id < value

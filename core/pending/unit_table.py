@@ -209,16 +209,14 @@ class UnitTable(PendingOrders):
 
     # --- singles and bunches -------------------------------------------------------------------
 
-    def _add_single(self, single: Single, key: bytes) -> None:
-        """Add `single`, the key of whose id is `key`."""
-        self._file_scattered((key,), single.id, single)
-
     def _add_bunch(self, bunch: Bunch) -> None:
         self._file_scattered(tuple(id_keys(bunch.members)), max(bunch.members), bunch)
 
     def _file_scattered(self, keys: Collection[bytes], highest_id: StreamId, unit: Single | Bunch) -> None:
+        """Add `unit`, the keys of whose ids are `keys`. O(m), and as `_enlist`."""
         self.count += len(keys)
-        self._highest_id = max(self._highest_id, highest_id)
+        if highest_id > self._highest_id:  # noqa: PLR1730 - a call of max costs more
+            self._highest_id = highest_id
         self.scattered.add(keys, unit)
         self._count_owned(len(keys), unit.consumer)
         self._enlist(unit)

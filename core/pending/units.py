@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from operator import eq
 from typing import Final
 
@@ -67,6 +68,10 @@ class Unit:
     def live_ids(self) -> Iterator[StreamId]:
         """Return the ids of the unit's entries in order of delivery. O(m)."""
 
+    def first_ids(self, most: int) -> list[StreamId]:
+        """Return the first ids of the unit in order of delivery, up to `most`. O(most) in C."""
+        return list(islice(self.live_ids(), most))
+
     @abstractmethod
     def is_below(self, value: StreamId) -> bool:
         """Whether the ids of all entries of the unit are below `value`. O(1), O(m) in C for a bunch."""
@@ -108,6 +113,9 @@ class Single(Unit):
 
     def live_ids(self) -> Iterator[StreamId]:
         return iter((self.id,))
+
+    def first_ids(self, most: int) -> list[StreamId]:
+        return [self.id][:most]
 
     def is_below(self, value: StreamId) -> bool:
         return self.id < value
