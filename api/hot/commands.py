@@ -14,13 +14,13 @@ from tailrace.api.wire.appends import (
     NewEntries,
     decode_batch,
     decode_xadd,
-    plain_fragment,
     trimming_of,
 )
 from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import group_read_position_of, optional_id_of, position_of
+from tailrace.api.wire.plain_appends import plain_fragment
 from tailrace.api.wire.scheduling import is_delayed, no_idempotency, schedule_command
 from tailrace.core.commands import (
     Append,

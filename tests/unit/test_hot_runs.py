@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tailrace.api.hot.store import Joined
 from tailrace.api.ports import Answer
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
@@ -146,7 +145,7 @@ def test_a_pipelined_failure_of_the_store_is_answered_in_its_turn() -> None:
     class FailingStore(PatientStore):
         calls = 0
 
-        def submit(self, command: Command, receive: Any, wait: Any = None) -> Answer | Joined:
+        def submit(self, command: Command, receive: Any, wait: Any = None) -> Answer:
             self.calls += 1
             if self.calls == 4:
                 raise RuntimeError("a defect")
