@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tailrace.api.hot.plain_appends import plain_fragment
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBody, ReadBounds, ReadPosition
 from tailrace.api.wire.appends import (
     BatchOptions,
@@ -20,7 +21,6 @@ from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.parameters import group_read_position_of, optional_id_of, position_of
-from tailrace.api.wire.plain_appends import plain_fragment
 from tailrace.api.wire.scheduling import is_delayed, no_idempotency, schedule_command
 from tailrace.core.commands import (
     Append,

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from starlette.datastructures import Headers
 
 from tailrace.api.hot.operations import HOT_OPERATIONS, XADD, HotOperation
+from tailrace.api.hot.plain_appends import PlainAppends
 from tailrace.api.hot.queries import NotPlain, plain_query
 from tailrace.api.hot.rows import HOT_ROWS, AnswerOf, CommandOf, xadd_command_like
 from tailrace.api.principals import TokenScope
@@ -30,7 +31,6 @@ from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
 from tailrace.api.wire.imports import LARGE_BYTES
 from tailrace.api.wire.names import name_from_path
 from tailrace.api.wire.negotiation import JSON
-from tailrace.api.wire.plain_appends import PlainAppends
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
 

@@ -31,11 +31,11 @@ from tailrace.api.hot.operations import (
     XREADGROUP,
     HotOperation,
 )
+from tailrace.api.hot.plain_appends import PlainAppends
 from tailrace.api.principals import TokenScope
 from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
 from tailrace.api.schemas.pending import NackBody
 from tailrace.api.wire.bodies import parse_body
-from tailrace.api.wire.plain_appends import PlainAppends
 from tailrace.api.wire.scheduling import no_idempotency
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
 from tailrace.core.commands import (

@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
+from tailrace.api.hot.plain_appends import PlainAppends
 from tailrace.api.hot.store import Joining
 from tailrace.api.ports import Answer
-from tailrace.api.wire.plain_appends import PlainAppends
 from tailrace.app.protocols.append_answers import AppendAnswers
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.core.commands import Append, Command

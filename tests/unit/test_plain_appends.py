@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailrace.api.wire import plain_appends
-from tailrace.api.wire.plain_appends import PLAIN_BYTES_MAX, PlainAppends, plain_fragment
+from tailrace.api.hot import plain_appends
+from tailrace.api.hot.plain_appends import PLAIN_BYTES_MAX, PlainAppends, plain_fragment
 from tailrace.core.log.entry_lines import SHAPE_FIELDS_MAX, SHAPE_NAMES_BYTES_MAX
 
 USUAL = b'{"fields":{"rider":"Castilla","speed":"30.2"}}'
