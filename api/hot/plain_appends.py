@@ -21,6 +21,9 @@ UNLIKE_MAX: Final = 256
 """After so many bodies that the expression does not match, the next one has the names for a new expression.
 Making one takes as long as reading a hundred bodies."""
 
+EXPRESSION_BYTES_MAX: Final = 1024
+"""A longer expression, of about twenty names, is not used: each head in the cache may have one."""
+
 _BEGIN: Final = b'{"fields":'
 _END: Final = b'"}}'
 _BEGIN_SLICE: Final = slice(len(_BEGIN))
@@ -69,5 +72,5 @@ class PlainAppends:
     def _expect(self, fragment: bytes) -> None:
         """Expect bodies with the names of `fragment`."""
         fields = expression_like(fragment)
-        if fields is not None:
+        if fields is not None and len(fields) <= EXPRESSION_BYTES_MAX:
             self._match = re.compile(b"%b%b%b" % (re.escape(_BEGIN), fields, rb"\}")).fullmatch

@@ -56,6 +56,18 @@ class Tokens:
         raise AssertionError("nothing waits here")
 
 
+class AloneStore:
+    """A store that runs no appends together."""
+
+    joining = None
+
+    def __init__(self) -> None:
+        self._store = EngineStore(Engine())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
 def several(
     store: EngineStore, count: int, security: Security | None = None, limits: ServerLimits | None = None
 ) -> list[Connection]:
@@ -235,6 +247,18 @@ def test_while_a_run_waits_for_the_disk_its_connections_can_end() -> None:
         assert counts["xadd", 201].count == 8 + 4 + 1
 
     asyncio.run(story())
+
+
+def test_a_store_may_run_every_append_alone() -> None:
+    async def story() -> tuple[list[bytes], int]:
+        store: Any = AloneStore()
+        connections = several(store, 3)
+        await known(connections, APPEND, APPEND * 2, APPEND)
+        before = store.figures.counters.appends
+        answers = statuses(await turn(connections, APPEND, APPEND * 2, APPEND))
+        return answers, store.figures.counters.appends - before
+
+    assert asyncio.run(story()) == ([b"201"] * 4, 4)
 
 
 @pytest.mark.parametrize("size", [1, 3])

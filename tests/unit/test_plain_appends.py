@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailrace.api.hot import plain_appends
-from tailrace.api.hot.plain_appends import PLAIN_BYTES_MAX, PlainAppends, plain_fragment
+from tailrace.api.hot.plain_appends import EXPRESSION_BYTES_MAX, PLAIN_BYTES_MAX, PlainAppends, plain_fragment
 from tailrace.core.log.entry_lines import SHAPE_FIELDS_MAX, SHAPE_NAMES_BYTES_MAX
 
 USUAL = b'{"fields":{"rider":"Castilla","speed":"30.2"}}'
@@ -59,12 +59,13 @@ def test_other_names_become_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> N
     "names",
     [
         ["n" * SHAPE_NAMES_BYTES_MAX],
+        ["n" * (EXPRESSION_BYTES_MAX - 20)],
         [str(number) for number in range(SHAPE_FIELDS_MAX + 1)],
         ['quoted"'],
         ["back\\slash"],
         ["control\n"],
     ],
-    ids=["long", "many", "quoted", "backslash", "control"],
+    ids=["long", "long expression", "many", "quoted", "backslash", "control"],
 )
 def test_names_that_make_no_expression_are_decoded(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps({"fields": dict.fromkeys(names, "x")}, separators=(",", ":")).encode()
