@@ -57,7 +57,7 @@ class PlainAppends:
         self._unlike_count = 0
 
     def fragment_of(self, raw: bytes) -> bytes | None:
-        """Return the same as `plain_fragment`, in a third of the time for a body with the usual names."""
+        """Return the same as `plain_fragment`, in less than half the time for a body with the usual names."""
         match = self._match
         if match is not None and match(raw) is not None and len(raw) <= PLAIN_BYTES_MAX:
             return raw[_FIELDS]
@@ -66,11 +66,18 @@ class PlainAppends:
             self._unlike_count += 1
             if self._unlike_count >= UNLIKE_MAX:
                 self._unlike_count = 0
-                self._expect(fragment)
+                self._match = _expression_for(raw, fragment)
         return fragment
 
-    def _expect(self, fragment: bytes) -> None:
-        """Expect bodies with the names of `fragment`."""
-        fields = expression_like(fragment)
-        if fields is not None and len(fields) <= EXPRESSION_BYTES_MAX:
-            self._match = re.compile(b"%b%b%b" % (re.escape(_BEGIN), fields, rb"\}")).fullmatch
+
+def _expression_for(raw: bytes, fragment: bytes) -> Callable[[bytes], object] | None:
+    """Return what matches bodies with the names of `fragment`.
+
+    None if it does not match `raw`, which has this fragment: then the client writes JSON with spaces, or
+    values that are not ASCII, so trying would not pay.
+    """
+    fields = expression_like(fragment)
+    if fields is None or len(fields) > EXPRESSION_BYTES_MAX:
+        return None
+    match = re.compile(b"%b%b%b" % (re.escape(_BEGIN), fields, rb"\}")).fullmatch
+    return None if match(raw) is None else match

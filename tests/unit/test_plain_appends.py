@@ -83,6 +83,13 @@ def test_a_name_means_itself_in_an_expression(name: str, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
+    "body", [b'{"fields": {"rider": "Castilla"}}', '{"fields":{"rider":"Émile"}}'.encode()]
+)
+def test_a_client_whose_bodies_never_match_has_no_expression(body: bytes) -> None:
+    assert expecting(body)._match is None
+
+
+@pytest.mark.parametrize(
     "raw",
     [
         b"",
