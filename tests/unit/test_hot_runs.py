@@ -16,6 +16,7 @@ from tests.support.pipelines import (
     APPEND,
     HOT_GET,
     KINDS,
+    LATE_REFUSED,
     PatientStore,
     answers_in,
     answers_to,
@@ -23,7 +24,7 @@ from tests.support.pipelines import (
     post,
     settled,
 )
-from tests.support.protocol import connected
+from tests.support.protocol import connected, echo
 
 
 @pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
@@ -160,3 +161,39 @@ def test_a_pipelined_failure_of_the_store_is_answered_in_its_turn() -> None:
         return [answer[:3] for answer in answers_in(transport)]
 
     assert asyncio.run(story()) == [b"201", b"201", b"201", b"500", b"201"]
+
+
+def test_data_after_a_run_stays_in_order_while_the_application_answers_its_last_request() -> None:
+    """The application lets the connection read again as soon as it asks for the body."""
+
+    async def story() -> list[bytes]:
+        has_body, may_answer = asyncio.Event(), asyncio.Event()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            message = await receive()
+            has_body.set()
+            await may_answer.wait()
+
+            async def again() -> Any:
+                return message
+
+            await echo(scope, again, send)
+
+        protocol, transport = connected(PatientStore(Engine()), slow)
+        may_answer.set()
+        for request in (APPEND, LATE_REFUSED):
+            protocol.data_received(request)
+            await settled(protocol, transport)
+        for event in (has_body, may_answer):
+            event.clear()
+        transport.written.clear()
+        protocol.data_received(APPEND + LATE_REFUSED + APPEND[:50])
+        await has_body.wait()
+        assert transport.is_reading_now
+        protocol.data_received(APPEND[50:] + APPEND)
+        assert not transport.is_reading_now
+        may_answer.set()
+        await settled(protocol, transport)
+        return [answer[:3] for answer in answers_in(transport)]
+
+    assert asyncio.run(story()) == [b"201", b"200", b"201", b"201"]
