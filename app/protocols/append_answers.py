@@ -19,7 +19,7 @@ from tailrace.core.replies import AppendReply
 from tailrace.core.stream_id import U64_MAX, StreamId
 
 _REQUEST_ID: Final = "\0"
-"""Stands for the id of the request: no answer has this character."""
+"""The place of the id of the request in a head: no head has this character."""
 
 _BODY_END: Final = '"}'
 

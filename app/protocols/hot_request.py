@@ -47,7 +47,7 @@ _REPLAYED_LINES: Final = "".join(f"{name.lower()}: {value}\r\n" for name, value 
 _CLOSE_LINE: Final = "connection: close\r\n"
 
 _NONE: Final = Command()
-"""Stands for a command that is not known yet."""
+"""The command of a request whose command is not known yet."""
 
 
 class HotRequest(Struct, eq=False, gc=False):

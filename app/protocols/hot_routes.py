@@ -36,7 +36,7 @@ from tailrace.core.errors import StreamError
 _HTTP_VERSION: Final = "1.1"
 
 _NO_FIELDS: Final = b"{}"
-"""Stands for any entry: a token allows an append for its key."""
+"""The entry of the command that a token is checked with: the check looks at the key only."""
 
 
 class HotRoutes:
