@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tailrace.api.hot.plain_appends import plain_fragment
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPosition, ReadBody, ReadBounds, ReadPosition
 from tailrace.api.wire.appends import (
     BatchOptions,
     NewEntries,
     decode_batch,
     decode_xadd,
-    plain_fragment,
     trimming_of,
 )
 from tailrace.api.wire.bodies import parse_body

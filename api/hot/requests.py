@@ -21,9 +21,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.datastructures import Headers
 
-from tailrace.api.hot.operations import HOT_OPERATIONS, HotOperation
+from tailrace.api.hot.operations import HOT_OPERATIONS, XADD, HotOperation
+from tailrace.api.hot.plain_appends import PlainAppends
 from tailrace.api.hot.queries import NotPlain, plain_query
-from tailrace.api.hot.rows import HOT_ROWS, AnswerOf, CommandOf
+from tailrace.api.hot.rows import HOT_ROWS, AnswerOf, CommandOf, xadd_command_like
 from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
@@ -74,12 +75,15 @@ class HotRoute(Struct, frozen=True):
     """How to serve a hot request: the command of its body, and the answer for the reply.
 
     If either returns None, the documented route serves the request. `scope`: the scope that a token needs.
+    `plain`: finds the entry in a body without options, whose append may run together with others; None if
+    there is no such body.
     """
 
     operation: HotOperation
     scope: TokenScope
     command_of: CommandOf
     answer_of: AnswerOf
+    plain: PlainAppends | None
 
 
 def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | None:
@@ -102,13 +106,16 @@ def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | N
         names = [name_from_path(parameter.decode("latin-1")) for parameter in parameters]
     except RequestRefused:
         return None
-    command_of = partial(row.command_of, *names)
+    command_of: CommandOf = partial(row.command_of, *names)
     if row.operation.parameters:
         command_of = partial(command_of, query)
     if is_of_producer:
         command_of = partial(_command_of_producer, command_of, Headers(raw=list(headers)))
     answer_of = partial(row.answer_of, *names) if row.answers_by_name else row.answer_of
-    return HotRoute(row.operation, row.scope, command_of, answer_of)
+    plain = PlainAppends(names[0]) if row.operation is XADD and not is_of_producer else None
+    if plain is not None:
+        command_of = partial(xadd_command_like, plain)
+    return HotRoute(row.operation, row.scope, command_of, answer_of, plain)
 
 
 def hot_command(route: HotRoute, body: bytes) -> Command | None:

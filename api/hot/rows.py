@@ -31,6 +31,7 @@ from tailrace.api.hot.operations import (
     XREADGROUP,
     HotOperation,
 )
+from tailrace.api.hot.plain_appends import PlainAppends
 from tailrace.api.principals import TokenScope
 from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
 from tailrace.api.schemas.pending import NackBody
@@ -86,8 +87,20 @@ def _xadd_command(
     """Return the command, or None for the documented route: it decodes a large entry in a thread, and has the
     response to an append with a delay."""
     plain = commands.plain_xadd_command(key, body, idempotency)
-    if plain is not None or len(body) > AT_ONCE_BYTES_MAX:
-        return plain
+    return plain or _decoded_xadd_command(key, body, idempotency)
+
+
+def xadd_command_like(plain: PlainAppends, body: bytes) -> Append | None:
+    """As `_xadd_command`, for a body that `plain` expects."""
+    fragment = plain.fragment_of(body)
+    if fragment is None:
+        return _decoded_xadd_command(plain.key, body, no_idempotency)
+    return Append(plain.key, (fragment,))
+
+
+def _decoded_xadd_command(key: bytes, body: bytes, idempotency: commands.IdempotencyOf) -> Append | None:
+    if len(body) > AT_ONCE_BYTES_MAX:
+        return None
     command = commands.decoded_xadd_command(key, body, idempotency)
     return command if isinstance(command, Append) else None
 

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeAlias
-
-from msgspec import Struct
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from tailrace.api.ports import Answer, Watch
 from tailrace.core.commands import Command
@@ -17,20 +15,51 @@ BeginWait: TypeAlias = Callable[[Watch], None]
 """Gets how to stop a read that begins to wait."""
 
 
-class Joined(Struct, frozen=True):
-    """What a store returns for a command that waits for others of the same turn of the loop. No command that
-    follows can change that it succeeds."""
+class JoinedReceiver(Protocol):
+    """The owner of requests whose appends run together. `requests`: those of one run, as given to `take`."""
+
+    def receive(self, requests: Sequence[Any], answer: Answer | Exception) -> None:
+        """Get the answer to a run: an `AppendReply` with one id for each request, or an error for all of
+        them, which may be the exception of a defect."""
+        ...
+
+    def wait_began(self, requests: Sequence[Any]) -> None:
+        """Note that the engine has run the appends, and that their answer waits for the disk."""
+        ...
 
 
-JOINED: Final = Joined()
+class Joining(Protocol):
+    """Runs the appends of one turn of the event loop together. No other append can change that they
+    succeed."""
+
+    def begin(self, receiver: JoinedReceiver) -> None:
+        """Let appends wait for each other. `end` must follow in the same turn of the loop."""
+        ...
+
+    def take(self, key: bytes, fragment: bytes, request: object) -> bool:
+        """Let the append of one entry to `key` wait for others, and return True. It runs by `end` at the
+        latest, and before any command that `HotStore.submit` gets.
+
+        Return False if it may not wait: the appends that wait have run, and it must be submitted. O(1).
+        """
+        ...
+
+    def end(self) -> None:
+        """Run the appends that wait."""
+        ...
 
 
 class HotStore(Protocol):
     """The interface of a store for hot requests."""
 
+    @property
+    def joining(self) -> Joining | None:
+        """Where appends wait for each other; None if they never do."""
+        ...
+
     def submit(
         self, command: Command, receive: Callable[[Any], None], wait: BeginWait | None = None
-    ) -> Answer | Joined:
+    ) -> Answer:
         """Run one command, and call `receive` once with its answer.
 
         The call can happen before this method returns, or later on the event loop. No task is needed.
@@ -39,16 +68,6 @@ class HotStore(Protocol):
         describes, and `wait` is called first, at any time, with how to stop it.
 
         Return the answer that `receive` gets unless the storage fails. It may be shown only after that call.
-        Return None if the answer is not known yet. Between `begin_joining` and `end_joining`, the store may
-        return `JOINED` and run the command by `end_joining` at the latest, together with others; if that
-        fails by a defect, `receive` gets the exception.
+        Return None if the answer is not known yet.
         """
-        ...
-
-    def begin_joining(self) -> None:
-        """Let commands wait for each other. `end_joining` must follow in the same turn of the loop."""
-        ...
-
-    def end_joining(self) -> None:
-        """Run the commands that wait."""
         ...

@@ -34,17 +34,10 @@ from tailrace.core.limits import (
 )
 from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs
 
-PLAIN_BYTES_MAX: Final = 65_536
-"""The largest body that `plain_fragment` tries, in bytes. For larger bodies the shortcut saves no time."""
-
 LINE_BYTES_MAX: Final = 2 * ENTRY_BYTES_MAX
 """The longest JSON text of one entry that is decoded, in bytes: with escapes, twice the largest entry."""
 
 _ABSENT: Final = (b"", b"null")
-_PLAIN_BEGIN: Final = b'{"fields":'
-_PLAIN_END: Final = ord("}")
-_BEGIN_SLICE: Final = slice(len(_PLAIN_BEGIN))
-_PLAIN_SLICE: Final = slice(len(_PLAIN_BEGIN), -1)
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors that msgspec raises for bytes that it cannot decode, or that nest too deeply."""
@@ -113,21 +106,6 @@ def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
         return body, new_entries((body,))
     except (*UNREADABLE, BadEntry) as error:
         raise refusal_of(raw, XaddBody, error) from None
-
-
-def plain_fragment(raw: bytes) -> bytes | None:
-    """Return the fragment of the entry in a body of the form ``{"fields":{...}}``, or None for any other
-    body.
-
-    Most bodies have this form. Without decoding the outer object, the work is half. O(bytes).
-    """
-    # A slice and a byte: the methods of bytes that compare with a begin and an end take twice as long.
-    if raw[_BEGIN_SLICE] != _PLAIN_BEGIN or raw[-1] != _PLAIN_END or len(raw) > PLAIN_BYTES_MAX:
-        return None
-    try:
-        return fragment_from_fields(raw[_PLAIN_SLICE])
-    except (BadEntry, RecursionError):
-        return None
 
 
 def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:

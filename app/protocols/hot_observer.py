@@ -50,15 +50,19 @@ class HotObserver:
 
     def answered(self, requests: Sequence[HotRequest]) -> None:
         """Record that the answers to these requests were written."""
-        now_ns = time.perf_counter_ns()
-        threshold_ns = self._slow_log.threshold_ns
         for alike in (requests,) if len(requests) == 1 else _alike(requests):
-            first = alike[0]
-            duration_ns = now_ns - first.ready_ns
-            self._requests.note(first.route.operation.name, first.status, duration_ns, len(alike))
-            if duration_ns >= threshold_ns:
-                for request in alike:
-                    self._note_if_slow(request, now_ns)
+            self.answered_alike(alike)
+
+    def answered_alike(self, requests: Sequence[HotRequest]) -> None:
+        """Do the same for at least one request. All of them have the same operation and status, and were
+        complete at the same time."""
+        now_ns = time.perf_counter_ns()
+        first = requests[0]
+        duration_ns = now_ns - first.ready_ns
+        self._requests.note(first.route.operation.name, first.status, duration_ns, len(requests))
+        if duration_ns >= self._slow_log.threshold_ns:
+            for request in requests:
+                self._note_if_slow(request, now_ns)
         if self._tracing is not None:
             for request in requests:
                 operation, request_id = request.route.operation.name, request.request_id
@@ -85,7 +89,7 @@ class HotObserver:
         self._slow_log.note(
             request.route.operation.name,
             request.request_id,
-            (request.command,),
+            (request.executed,),
             engine_ns=engine_ns,
             commit_ns=commit_ns,
             other_ns=own_ns - engine_ns,

@@ -10,13 +10,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from msgspec import Struct
 
 from tailrace.api.access.rates import Quota
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
-from tailrace.api.hot.requests import HotRoute, at_once
+from tailrace.api.hot.requests import HotRoute, at_once, hot_command
 from tailrace.api.http.request_id import request_id_of_header
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.api.principals import Unauthenticated
@@ -34,6 +34,7 @@ from tailrace.api.problems.table import (
 )
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.credentials import Credentials
+from tailrace.app.protocols.hot_connection import HotConnection
 from tailrace.app.protocols.hot_wait import ReadWait
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.core.commands import Command
@@ -45,23 +46,8 @@ _logger: Final = logging.getLogger("tailrace.http")
 _REPLAYED_LINES: Final = "".join(f"{name.lower()}: {value}\r\n" for name, value in REPLAYED_HEADERS.items())
 _CLOSE_LINE: Final = "connection: close\r\n"
 
-
-class HotConnection(Protocol):
-    """The calls that a hot request makes to its connection."""
-
-    def answer_hot(
-        self, request: HotRequest, status: int, content: bytes, media_type: str = JSON, lines: str = ""
-    ) -> None:
-        """Write the answer, and continue with the next request. `lines`: further headers of this answer."""
-        ...
-
-    def hand_on(self, request: HotRequest) -> None:
-        """Pass the request, which has changed nothing, to the documented route."""
-        ...
-
-    def wait_began(self, request: HotRequest) -> None:
-        """Stop the wait of the request if its client has left."""
-        ...
+_NONE: Final = Command()
+"""The command of a request whose command is not known yet."""
 
 
 class HotRequest(Struct, eq=False, gc=False):
@@ -72,7 +58,7 @@ class HotRequest(Struct, eq=False, gc=False):
     connection ends.
     """
 
-    connection: HotConnection
+    connection: HotConnection[HotRequest]
     head: RequestHead
     route: HotRoute
     credentials: Credentials
@@ -82,7 +68,8 @@ class HotRequest(Struct, eq=False, gc=False):
     """When the body was complete."""
     body: bytes = b""
     request_id: str = ""
-    command: Command = None  # type: ignore[assignment] # set before it is submitted
+    command: Command = _NONE
+    """Set before it is submitted, unless it runs with others."""
     submitted_ns: int = 0
     """When the engine had executed the command and the answer began to wait for the disk, or when a read had
     waited for entries; 0 if the answer came at once."""
@@ -118,6 +105,15 @@ class HotRequest(Struct, eq=False, gc=False):
     def method(self) -> str:
         """The method, for logs and traces."""
         return self.head.method.decode()
+
+    @property
+    def executed(self) -> Command:
+        """The command that the engine ran. If it ran with others, it is made again from the body."""
+        if self.command is not _NONE:
+            return self.command
+        command = hot_command(self.route, self.body)
+        assert command is not None, "the same body gives the same command"
+        return command
 
     def feed(self, piece: bytes) -> None:
         """Add a piece of the body."""

@@ -3,9 +3,8 @@
 A client that pipelines sends many requests in one read. The requests of a run do not wait for each other's
 answers, and the answers are written in the order of the requests. If all answers are known at the end of the
 read, they are written at once, and the state of the connection does not change. If the documented route has
-to answer a request, the run ends before that request, and the route gets the request after the answers of the
-run. So commands run in the order of the requests. Data that arrives during a run is held until its end. This
-module owns the run. It never parses a head.
+to answer a request, it gets the request after the answers of the run, so commands run in the order of the
+requests. Data that arrives during a run is held until its end. This module never parses a head.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-from tailrace.api.hot.operations import XADD
 from tailrace.api.http.request_id import new_request_id
 from tailrace.api.wire.negotiation import JSON
+from tailrace.app.protocols.answer_heads import answer_head
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.cached_heads import CachedHead
@@ -30,8 +29,9 @@ from tailrace.app.protocols.state import CLOSED, FREE, HOT, ConnectionState
 class HotRun:
     """The run of one connection, which is empty most of the time.
 
-    `held`: the bytes after the run. `deferred`: the request after the run, which the documented route
-    answers. `client_ended`: set when the client has ended its side.
+    `held`: the bytes after the run. `kept`: the read for the end of this turn of the loop; then the data
+    after its requests. `deferred`: the request after the run, which the documented route answers.
+    `client_ended`: set when the client has ended its side. `server_state`: see `HotConnection`.
     """
 
     def __init__(
@@ -44,15 +44,16 @@ class HotRun:
         client_ended: asyncio.Event,
     ) -> None:
         self.held = b""
-        self._kept = b""
-        """The read for the end of this turn of the loop; then the data after its requests."""
+        self.kept = b""
         self.deferred: HotRequest | None = None
         self._connection = connection
+        self.server_state = connection.server_state
         self._client_ended = client_ended
         self._state = state
         self._reader = reader
         self._queue = answers
         self._hot = hot
+        self._turn = hot.turn
         self._last_head: CachedHead | None = None
         """The head of the last request: mostly it is the next one's too."""
         self._due: deque[HotRequest] = deque()
@@ -80,22 +81,21 @@ class HotRun:
         """Carry out the requests with cached heads that `data` begins with, and pass on what follows: appends
         at the end of this turn of the loop, together with those of other connections."""
         cached = self._last_head
-        if cached is not None and cached.route.operation is XADD and data.startswith(cached.raw):
-            self._kept = data
-            self._hot.turn.read(self, data, is_single=len(data) == cached.size)
+        if cached is not None and cached.route.plain is not None and data.startswith(cached.raw):
+            self.kept = data
+            self._turn.read(self, data, cached if len(data) == cached.size else None)
         else:
-            self._hot.turn.carry_out_alone(self, data)
+            self._turn.carry_out_alone(self, data)
 
     def end_turn(self) -> None:
         """Carry out what is kept for the end of the turn: something else happens on this connection."""
-        if self._kept:
-            self._hot.turn.end()
+        if self.kept:
+            self._turn.end()
 
     def carry_out_known(self, data: bytes, now_ns: int) -> None:
         """Submit the requests with cached heads that `data` begins with; they are complete at `now_ns`.
         `turn_ended` must follow. O(bytes)."""
-        count = start = 0
-        size = len(data)
+        count, start, size = 0, 0, len(data)
         self._is_growing = True
         cached = self._last_head
         while start < size:
@@ -108,22 +108,33 @@ class HotRun:
             request = HotRequest(
                 self, cached.head, cached.route, cached.credentials, now_ns, now_ns, body, new_request_id()
             )
-            start = end
-            count += 1
+            start, count = end, count + 1
             if not self._submit(request):
                 break
         self._reader.head_count += count
-        self._kept = data[start:]
+        self.kept = data[start:]
 
     def turn_ended(self) -> Sequence[HotRequest]:
         """Write the answers, and pass on what follows. Return the requests that were answered."""
-        rest, self._kept = self._kept, b""
+        rest, self.kept = self.kept, b""
         if self._state.receiving is CLOSED:
             return ()
         answered = self._end_read()
         if rest:
             self._connection.take(rest)
         return answered
+
+    def single_ended(self, request: HotRequest) -> bool:
+        """Write the answer to the only request of a read, and return True; wait for it if it is not known."""
+        self.kept = b""
+        self._reader.head_count += 1
+        if request.answer and self._state.receiving is not CLOSED:
+            self._connection.transport.write(request.answer)
+            return True
+        self._due.append(request)
+        if self._state.receiving is not CLOSED:
+            self._queue.submit(request)
+        return False
 
     def cut(self) -> None:
         """End the connection now, after a defect."""
@@ -145,8 +156,7 @@ class HotRun:
         return may_follow
 
     def _end_read(self) -> Sequence[HotRequest]:
-        """Write the answers if all are known, and return their requests, which the caller reports to the
-        observer. Otherwise the connection waits for the others."""
+        """Write the answers if all are known, and return their requests, which the observer has to get."""
         self._is_growing = False
         due = self._due
         while due and due[0].answer and self.deferred is None:
@@ -158,8 +168,7 @@ class HotRun:
         return self._written() if self._answered else ()
 
     def hand_on(self, request: HotRequest) -> None:
-        """Take back a request that a check or the store refused without a change; it is the last of the
-        run."""
+        """Take back the last request, which a check or the store refused without a change."""
         if self._due and self._due[-1] is request:
             self._due.pop()
         self._defer(request)
@@ -193,7 +202,7 @@ class HotRun:
             self.deferred = request
         elif self._state.answering in {FREE, HOT}:
             if self._answered:
-                self._write()
+                self._hot.observer.answered(self._written())
             self._connection.start_documented(request)
 
     # --- answers -------------------------------------------------------------------------------
@@ -209,11 +218,8 @@ class HotRun:
             return
         if request.ends_connection or request.quota is not None:
             lines += request.further_lines
-        start = self._hot.starts.of(status, self._connection.server_state.default_headers)
-        head = (
-            f"{start}content-length: {len(content)}\r\ncontent-type: {media_type}\r\n"
-            f"x-request-id: {request.request_id}\r\n{lines}\r\n"
-        )
+        start = self._hot.starts.of(status, self.server_state.default_headers)
+        head = answer_head(start, len(content), media_type, request.request_id, lines)
         request.answer = head.encode() + content
         if not self._is_growing:
             self._advance()
@@ -224,24 +230,18 @@ class HotRun:
         while due and due[0].answer:
             self._answered.append(due.popleft())
         if not due:
-            self._write()
+            self._hot.observer.answered(self._written())
             self._connection.end_run()
         elif self._answered and due[0].may_wait:
-            self._write()
-
-    def _write(self) -> None:
-        """Write the answers that are next, at least one, and report them to the observer."""
-        self._hot.observer.answered(self._written())
+            self._hot.observer.answered(self._written())
 
     def _written(self) -> Sequence[HotRequest]:
-        """Write the answers that are next, at least one, and return their requests."""
-        answered = self._answered
-        self._answered = []
+        """Write the answers that are next, at least one. Return their requests, for the observer."""
+        answered, self._answered = self._answered, []
         count = len(answered)
         whole = answered[0].answer if count == 1 else b"".join([request.answer for request in answered])
-        connection = self._connection
-        connection.server_state.total_requests += count
-        connection.transport.write(whole)
+        self.server_state.total_requests += count
+        self._connection.transport.write(whole)
         return answered
 
     def take_held(self) -> bytes:

@@ -3,17 +3,23 @@
 A turn of the loop reads from many connections. Their appends cost less together (`app.store.joined_appends`),
 so the reads are kept until all connections were read, and are carried out then. Each read is carried out as
 if it had arrived at that moment, in the order of arrival. A connection on which something else happens before
-ends the turn early, so events of one connection stay in order. This module never looks into a read.
+ends the turn early, so events of one connection stay in order. Most reads are one append with the head of the
+append before it, so they need no run (`hot_run`). This module never looks into any other read.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Protocol
 
+from tailrace.api.http.request_id import new_request_id
+from tailrace.app.protocols.cached_heads import CachedHead
+from tailrace.app.protocols.hot_connection import HotConnection
+from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_request import HotRequest
+from tailrace.app.protocols.joined_requests import JoinedRequests
 from tailrace.core.limits import MIB
 
 SINGLE_TURNS_MAX: Final = 4
@@ -25,7 +31,7 @@ KEPT_BYTES_MAX: Final = MIB
 """When the kept reads take more bytes together, the turn ends early, so that they need little memory."""
 
 
-class TurnRun(Protocol):
+class TurnRun(HotConnection[HotRequest], Protocol):
     """A connection with a kept read."""
 
     def carry_out_known(self, data: bytes, now_ns: int) -> None:
@@ -37,45 +43,36 @@ class TurnRun(Protocol):
         """Write the answers, and continue after the read. Return the requests that were answered."""
         ...
 
-    def cut(self) -> None:
-        """End the connection now."""
-        ...
-
 
 class HotTurn:
-    """The kept reads. `begin` and `end` are called before the first read is carried out, and after the last
-    one; `answered` gets all requests whose answers were written."""
+    """The kept reads of one server."""
 
-    def __init__(
-        self,
-        begin: Callable[[], None],
-        end: Callable[[], None],
-        answered: Callable[[Sequence[HotRequest]], None],
-    ) -> None:
-        self._begin = begin
-        self._end = end
-        self._answered = answered
-        self._reads: list[tuple[TurnRun, bytes]] = []
+    def __init__(self, joined: JoinedRequests, observer: HotObserver) -> None:
+        self._joined = joined
+        self._observer = observer
+        self._reads: list[tuple[TurnRun, bytes, CachedHead | None]] = []
         self._kept_bytes = 0
         self._single_turns = 0
         """How many of the last turns had one read only."""
         self._reads_at_once = 0
         """How many reads were not kept since then."""
 
-    def read(self, run: TurnRun, data: bytes, *, is_single: bool) -> None:
+    def read(self, run: TurnRun, data: bytes, single: CachedHead | None) -> None:
         """Keep a read with appends until the end of the turn; the connection has no other. Carry it out at
-        once if other connections probably send nothing in this turn. `is_single`: it has one request."""
-        if self._keeps():
-            if not self._reads:
+        once if other connections probably send nothing in this turn. `single`: the head of its only request;
+        None if it has several."""
+        reads = self._reads
+        if reads or self._keeps():
+            if not reads:
                 asyncio.get_running_loop().call_soon(self.end)
-            self._reads.append((run, data))
+            reads.append((run, data, single))
             self._kept_bytes += len(data)
             if self._kept_bytes > KEPT_BYTES_MAX:
                 self.end()
-        elif is_single:
+        elif single is not None:
             self.carry_out_alone(run, data)
         else:
-            self._carry_out(((run, data),))
+            self._carry_out(((run, data, None),))
 
     def _keeps(self) -> bool:
         if self._single_turns < SINGLE_TURNS_MAX:
@@ -98,27 +95,58 @@ class HotTurn:
     def carry_out_alone(self, run: TurnRun, data: bytes) -> None:
         """Carry out a read whose requests do not wait for others."""
         run.carry_out_known(data, time.perf_counter_ns())
-        self._answered(run.turn_ended())
+        self._observer.answered(run.turn_ended())
 
-    def _carry_out(self, reads: Sequence[tuple[TurnRun, bytes]]) -> None:
+    def _carry_out(self, reads: Sequence[tuple[TurnRun, bytes, CachedHead | None]]) -> None:
         now_ns = time.perf_counter_ns()
-        self._begin()
-        for run, data in reads:
+        joined = self._joined
+        singles: list[HotRequest] = []
+        runs: list[TurnRun] = []
+        joined.begin()
+        takes_singles = joined.takes_unchecked
+        for run, data, head in reads:
             try:
+                if takes_singles and head is not None:
+                    body, request_id = data[head.head_size :], new_request_id()
+                    request = HotRequest(
+                        run, head.head, head.route, head.credentials, now_ns, now_ns, body, request_id
+                    )
+                    if joined.take(request):
+                        singles.append(request)
+                        continue
+                runs.append(run)
                 run.carry_out_known(data, now_ns)
             except Exception as error:  # noqa: BLE001 - a defect ends its own connection only
                 _cut(run, error)
-        self._end()
+        joined.end()
+        if singles:
+            self._end_singles(singles)
+        if runs:
+            self._end_runs(runs)
+
+    def _end_singles(self, singles: Sequence[HotRequest]) -> None:
+        answered = []
+        for request in singles:
+            try:
+                if request.connection.single_ended(request):
+                    answered.append(request)
+            except Exception as error:  # noqa: BLE001 - as above
+                _cut(request.connection, error)
+        if answered:
+            singles[0].connection.server_state.total_requests += len(answered)
+            self._observer.answered_alike(answered)
+
+    def _end_runs(self, runs: Sequence[TurnRun]) -> None:
         answered: list[HotRequest] = []
-        for run, _ in reads:
+        for run in runs:
             try:
                 answered += run.turn_ended()
             except Exception as error:  # noqa: BLE001 - as above
                 _cut(run, error)
-        self._answered(answered)
+        self._observer.answered(answered)
 
 
-def _cut(run: TurnRun, error: Exception) -> None:
+def _cut(run: HotConnection[HotRequest], error: Exception) -> None:
     """Report a defect, and end the connection, as the event loop does after one in a callback."""
     context = {"message": "a connection failed to carry out its requests", "exception": error}
     asyncio.get_running_loop().call_exception_handler(context)

@@ -99,18 +99,19 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Execute hot requests whose heads are cached; pass all other data to the parser."""
-        self._run.end_turn()
+        if self._run.kept:
+            self._run.end_turn()
         if self.state.answering is FREE and self.state.receiving is IDLE and not self._flow.write_paused:
             self._run.read(data)
         else:
             self.take(data)
 
     def take(self, data: bytes) -> None:
-        """Pass data to the parser, or hold it until a run is answered."""
+        """Pass data to the parser, or hold it until a run and the request after it are answered."""
         if self.state.receiving is DISCARDING:
             return
         is_between = self.state.receiving is IDLE
-        if is_between and self.state.answering is HOT:
+        if is_between and (self.state.answering is HOT or self._run.held):
             self._run.held += data
             self._flow.pause_reading()
             return
@@ -126,10 +127,9 @@ class HttpProtocol(asyncio.Protocol):
     def head_received(self, head: RequestHead) -> None:
         """Wait for the body of a hot request; pass any other request to the application at once."""
         is_free = self.state.answering is FREE
-        if is_free and not self._flow.write_paused:
-            self._arriving = self.hot.recognised(self._run, head)
-            if self._arriving is not None:
-                return
+        if is_free and not self._flow.write_paused and (hot := self.hot.recognised(self._run, head)):
+            self._arriving = hot
+            return
         self._arriving = request = self._asgi.request(head)
         if is_free:
             self._answers.start(request)

@@ -48,6 +48,8 @@ class RemoteStore:
 
     link: Link
     engine: Engine
+    joining: Final = None
+    """The link sends the commands of a turn together, so no append waits for others."""
 
     def __init__(
         self, slow_log: SlowLog | None = None, readers_max: int = DEFAULT_LIMITS.waiting_readers_max
@@ -170,11 +172,6 @@ class RemoteStore:
         else:
             self._hot.submit(command, receive, wait)
         return None
-
-    def begin_joining(self) -> None:
-        """Do nothing: the link sends the commands of a turn together, and none waits."""
-
-    end_joining = begin_joining
 
     # --- several commands ----------------------------------------------------------------------
 

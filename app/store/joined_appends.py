@@ -9,21 +9,16 @@ This module never decides when the joining is open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from tailrace.api.ports import Answer
+from tailrace.api.hot.store import JoinedReceiver
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import WaitingReaders
 from tailrace.app.store.recorder import Recorder
-from tailrace.core.commands import Append, Command
-from tailrace.core.replies import AppendReply
+from tailrace.core.commands import Append
 from tailrace.core.stream_id import MAX_ID
-
-Receive = Callable[[Any], None]
-"""Gets an `Answer`, or the exception of a defect."""
 
 JOINED_MAX: Final = 256
 """How many appends run together at most. More ids in one effect would leave the event loop for their commit
@@ -34,8 +29,8 @@ _LAST_ID_MAX: Final = MAX_ID - JOINED_MAX
 
 
 class JoinedAppends:
-    """The appends of one store that wait for each other, all to one stream. `is_open`: whether any may
-    wait."""
+    """Implements `api.hot.store.Joining`: the appends of one store that wait for each other, all to one
+    stream. `requests`: whose appends wait."""
 
     def __init__(
         self, recorder: Recorder, readers: WaitingReaders, admission: Admission, publisher: Publisher
@@ -44,38 +39,30 @@ class JoinedAppends:
         self._readers = readers
         self._admission = admission
         self._publisher = publisher
-        self.is_open = False
-        self._key = b""
+        self._receiver: JoinedReceiver | None = None
+        self._key: bytes | None = None
+        """The stream of the appends that wait; None if there are none."""
         self._fragments: list[bytes] = []
-        self._receivers: list[Receive] = []
+        self.requests: list[object] = []
 
-    def begin(self) -> None:
-        """Let appends wait."""
-        self.is_open = True
+    def begin(self, receiver: JoinedReceiver) -> None:
+        """Let appends wait: see the port."""
+        self._receiver = receiver
 
     def end(self) -> None:
         """Run the appends that wait."""
-        self.is_open = False
-        self._run()
+        self.run()
+        self._receiver = None
 
-    def take(self, command: Command, receive: Receive) -> bool:
-        """Let the command wait if it may, and return True. Else run the appends that wait, which were before
-        it, and return False. O(1) amortised."""
-        # An append without options is equal to one of its key and fragments.
-        if (
-            not isinstance(command, Append)
-            or command != Append(command.key, command.fragments)
-            or len(command.fragments) != 1
-        ):
-            self._run()
-            return False
-        if command.key != self._key or not 0 < len(self._receivers) < JOINED_MAX:
-            self._run()
-            if not self._may_wait(command.key):
+    def take(self, key: bytes, fragment: bytes, request: object) -> bool:
+        """Let the append wait if it may: see the port. O(1) amortised."""
+        if key != self._key or len(self.requests) >= JOINED_MAX:
+            self.run()
+            if not self._may_wait(key):
                 return False
-            self._key = command.key
-        self._fragments += command.fragments
-        self._receivers.append(receive)
+            self._key = key
+        self._fragments.append(fragment)
+        self.requests.append(request)
         return True
 
     def _may_wait(self, key: bytes) -> bool:
@@ -86,30 +73,21 @@ class JoinedAppends:
         stream = self._recorder.engine.engine.keyspace.streams.get(key)
         return stream is None or stream.last_id <= _LAST_ID_MAX
 
-    def _run(self) -> None:
-        fragments, receivers = self._fragments, self._receivers
-        if not fragments:
+    def run(self) -> None:
+        """Run the appends that wait, if any."""
+        key, fragments, requests, receiver = self._key, self._fragments, self.requests, self._receiver
+        if key is None:
             return
-        self._fragments, self._receivers = [], []
-        if len(fragments) == 1:
-            command, receive = Append(self._key, tuple(fragments)), receivers[0]
-        else:
-            command, receive = Append(self._key, fragments, each=True), partial(_share, receivers)
+        assert receiver is not None, "appends wait between `begin` and `end`"
+        self._key, self._fragments, self.requests = None, [], []
+        command = Append(key, fragments, each=len(fragments) > 1)
         try:
             outcome = self._recorder.run(command)
         except Exception as error:  # noqa: BLE001 - a defect: every request is answered as if it ran alone
-            receive(error)
+            receiver.receive(requests, error)
             return
         self._recorder.engine.figures.ran_with_others(command)
         self._publisher.log.joined(len(fragments) - 1)
-        self._publisher.hand_over(receive, outcome.reply)
-
-
-def _share(receivers: Sequence[Receive], answer: Answer | Exception) -> None:
-    """Pass on the answer to several appends: to each its id, or to all the error."""
-    if isinstance(answer, AppendReply):
-        for receive, value in zip(receivers, answer.ids, strict=True):
-            receive(AppendReply((value,)))
-    else:
-        for receive in receivers:
-            receive(answer)
+        if self._publisher.log.is_behind:
+            receiver.wait_began(requests)
+        self._publisher.hand_over(partial(receiver.receive, requests), outcome.reply)

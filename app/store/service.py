@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from tailrace.api.hot.store import JOINED, BeginWait, Joined
+from tailrace.api.hot.store import BeginWait
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
@@ -71,7 +71,7 @@ class EngineStore:
             (clock, monotonic_clock),
         )
         self._batches = Batches(self._recorder, self._admission, self._readers, self._publisher)
-        self._joined = JoinedAppends(self._recorder, self._readers, self._admission, self._publisher)
+        self.joining = JoinedAppends(self._recorder, self._readers, self._admission, self._publisher)
         self._committed: Callable[[], Keyspace | None] = lambda: None
 
     def use_log(self, log: Log, committed: Callable[[], Keyspace | None]) -> None:
@@ -170,12 +170,12 @@ class EngineStore:
 
     def submit(
         self, command: Command, receive: Callable[[Any], None], wait: BeginWait | None = None
-    ) -> Answer | Joined:
+    ) -> Answer:
         """Run one command without a task: see the port."""
         answer: Answer
-        admission, joined = self._admission, self._joined
-        if joined.is_open and joined.take(command, receive):
-            return JOINED
+        admission = self._admission
+        if self.joining.requests:
+            self.joining.run()  # they came before
         try:
             if admission.refusal is not None or admission.refuses_growth:
                 admission.require(command)
@@ -192,14 +192,6 @@ class EngineStore:
         else:
             receive(answer)
         return answer
-
-    def begin_joining(self) -> None:
-        """Let appends wait for each other: see the port."""
-        self._joined.begin()
-
-    def end_joining(self) -> None:
-        """Run the appends that wait."""
-        self._joined.end()
 
     def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
         """Run a read that may block, and pass its answer to `receive`: see the port."""

@@ -37,6 +37,9 @@ _UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _PLAIN: Final = rb"[ !#-\[\]-\xff]*+"
 """Matches the text of a string without escapes: every byte but quotation marks, backslashes and controls."""
 
+_PLAIN_ASCII: Final = rb"[ !#-\[\]-\x7f]*+"
+"""The same, in ASCII."""
+
 _encoder: Final = msgspec.json.Encoder()
 _fields_decoder: Final = msgspec.json.Decoder(dict[str, str])
 
@@ -94,13 +97,32 @@ def _pattern_of(names: tuple[str, ...]) -> re.Pattern[bytes] | None:
     The first line captures the text around each value, and the other lines refer to it: a reference is
     compared in one step, the same text as a pattern one byte at a time.
     """
-    keys = [_encoder.encode(name) + b":" for name in names]
-    if sum(map(len, keys)) > SHAPE_NAMES_BYTES_MAX or any(b"\\" in key for key in keys):
+    texts = _texts_around_values(names)
+    if texts is None:
         return None
-    texts = [b"{" + keys[0] + b'"', *(b'",' + key + b'"' for key in keys[1:]), b'"}']
     first = _PLAIN.join([b"(%b)" % re.escape(text) for text in texts])
     other = _PLAIN.join([b"(?:\\%d)" % number for number in range(1, len(texts) + 1)])
     return re.compile(rb"%b(?:\n%b)*+" % (first, other))
+
+
+def _texts_around_values(names: tuple[str, ...]) -> list[bytes] | None:
+    """Return the parts of an entry with these names that are not its values; None as `_pattern_of` does."""
+    keys = [_encoder.encode(name) + b":" for name in names]
+    if sum(map(len, keys)) > SHAPE_NAMES_BYTES_MAX or any(b"\\" in key for key in keys):
+        return None
+    return [b"{" + keys[0] + b'"', *(b'",' + key + b'"' for key in keys[1:]), b'"}']
+
+
+def expression_like(fragment: bytes) -> bytes | None:
+    """Return a regular expression that matches only fragments with the names of this one, in this order, and
+    with values in ASCII without escapes. It never backtracks.
+
+    None if `fragment` is no object of fields, or if its names are too many, too long, or have escapes.
+    O(bytes).
+    """
+    names = _names_of_first(fragment)
+    texts = None if names is None else _texts_around_values(names)
+    return None if texts is None else _PLAIN_ASCII.join(map(re.escape, texts))
 
 
 def _is_unicode(body: bytes) -> bool:

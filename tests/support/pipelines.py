@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tailrace.api.application import create_api
-from tailrace.api.hot.store import BeginWait, Joined
+from tailrace.api.hot.store import BeginWait, JoinedReceiver
 from tailrace.api.ports import Answer
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command
+from tailrace.core.engine import Engine
 from tests.support.protocol import Transport, connected, until
 
 ENTRY = b'{"fields":{"rider":"Castilla"}}'
@@ -48,8 +49,27 @@ KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE, HOT_G
 class PatientStore(EngineStore):
     """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
 
-    def submit(self, command: Command, receive: Any, wait: BeginWait | None = None) -> Answer | Joined:
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        begin = self.joining.begin
+        self.joining.begin = lambda receiver: begin(_LateReceiver(receiver))  # type: ignore[method-assign]
+
+    def submit(self, command: Command, receive: Any, wait: BeginWait | None = None) -> Answer:
         return super().submit(command, _later(receive), wait)
+
+
+class _LateReceiver:
+    """Passes the answers on in a later turn of the loop."""
+
+    def __init__(self, receiver: JoinedReceiver) -> None:
+        self._receiver = receiver
+
+    def receive(self, requests: Sequence[Any], answer: Answer | Exception) -> None:
+        self._receiver.wait_began(requests)
+        asyncio.get_running_loop().call_soon(self._receiver.receive, requests, answer)
+
+    def wait_began(self, requests: Sequence[Any]) -> None:
+        raise AssertionError(f"the log of this store is never behind: {requests}")
 
 
 def _later(receive: Any) -> Callable[[Answer], None]:
@@ -72,7 +92,7 @@ async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]
 
 async def settled(protocol: Any, transport: Transport) -> None:
     def is_settled() -> bool:
-        return protocol.state.answering not in {Answering.HOT, Answering.ASGI} and not protocol._run._kept
+        return protocol.state.answering not in {Answering.HOT, Answering.ASGI} and not protocol._run.kept
 
     await until(is_settled)
     assert transport.is_reading_now

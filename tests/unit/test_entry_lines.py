@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -16,6 +17,7 @@ from tailrace.core.log.entry_lines import (
     SHAPE_LINES_MIN,
     SHAPE_NAMES_BYTES_MAX,
     SHAPES_MAX,
+    expression_like,
     fragments_from_ndjson,
 )
 from tailrace.core.log.node_size import AlikeFragments, measure
@@ -189,3 +191,30 @@ def test_more_shapes_than_are_remembered_are_read_all_the_same() -> None:
     for number in (*range(2 * SHAPES_MAX), 0):
         lines = alike((f"name {number}",))
         assert fragments_from_ndjson(b"\n".join(lines)) == lines
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        b"",
+        b"{}",
+        b'[["a","1"],["a","2"]]',
+        b'~{"AA==":"/w=="}',
+        b'{"a\\n":"1"}',
+        b'{"%b":"1"}' % (b"n" * SHAPE_NAMES_BYTES_MAX),
+        b"{%b}" % b",".join(b'"%d":"1"' % number for number in range(SHAPE_FIELDS_MAX + 1)),
+    ],
+)
+def test_there_is_no_expression_for_pairs_base64_escapes_and_many_or_long_names(fragment: bytes) -> None:
+    assert expression_like(fragment) is None
+
+
+def test_an_expression_matches_fragments_with_the_same_names() -> None:
+    expression = expression_like(b'{"a":"1","b.":"2"}')
+    assert expression is not None
+    like = re.compile(expression).fullmatch
+    assert like(b'{"a":"","b.":"x y\x7f"}')
+    for other in (b'{"a":"1"}', b'{"b.":"2","a":"1"}', b'{"a":"1","bc":"2"}', b'{"a":"1", "b.":"2"}'):
+        assert like(other) is None
+    for value in ('"', "\\", "\n", "\0", "é"):
+        assert like(b'{"a":"1","b.":"%b"}' % value.encode()) is None

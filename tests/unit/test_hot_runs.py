@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tailrace.api.hot.store import Joined
 from tailrace.api.ports import Answer
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
@@ -17,6 +16,7 @@ from tests.support.pipelines import (
     APPEND,
     HOT_GET,
     KINDS,
+    LATE_REFUSED,
     PatientStore,
     answers_in,
     answers_to,
@@ -24,7 +24,7 @@ from tests.support.pipelines import (
     post,
     settled,
 )
-from tests.support.protocol import connected
+from tests.support.protocol import connected, echo
 
 
 @pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
@@ -146,7 +146,7 @@ def test_a_pipelined_failure_of_the_store_is_answered_in_its_turn() -> None:
     class FailingStore(PatientStore):
         calls = 0
 
-        def submit(self, command: Command, receive: Any, wait: Any = None) -> Answer | Joined:
+        def submit(self, command: Command, receive: Any, wait: Any = None) -> Answer:
             self.calls += 1
             if self.calls == 4:
                 raise RuntimeError("a defect")
@@ -161,3 +161,40 @@ def test_a_pipelined_failure_of_the_store_is_answered_in_its_turn() -> None:
         return [answer[:3] for answer in answers_in(transport)]
 
     assert asyncio.run(story()) == [b"201", b"201", b"201", b"500", b"201"]
+
+
+def test_data_after_a_run_stays_in_order_while_the_application_answers_its_last_request() -> None:
+    """The application lets the connection read again as soon as it asks for the body."""
+
+    async def story() -> list[bytes]:
+        has_body, may_answer = asyncio.Event(), asyncio.Event()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            message = await receive()
+            has_body.set()
+            await may_answer.wait()
+
+            async def again() -> Any:
+                return message
+
+            await echo(scope, again, send)
+
+        protocol, transport = connected(PatientStore(Engine()), slow)
+        may_answer.set()
+        for request in (APPEND, LATE_REFUSED):
+            protocol.data_received(request)
+            await settled(protocol, transport)
+        for event in (has_body, may_answer):
+            event.clear()
+        transport.written.clear()
+        protocol.data_received(APPEND + LATE_REFUSED + APPEND[:50])
+        await has_body.wait()
+        reads = [transport.is_reading_now]
+        protocol.data_received(APPEND[50:] + APPEND)
+        reads.append(transport.is_reading_now)
+        assert reads == [True, False]
+        may_answer.set()
+        await settled(protocol, transport)
+        return [answer[:3] for answer in answers_in(transport)]
+
+    assert asyncio.run(story()) == [b"201", b"200", b"201", b"201"]

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from tailrace.api.application import create_api
-from tailrace.api.hot.store import BeginWait, Joined
+from tailrace.api.hot.store import BeginWait
 from tailrace.api.ports import Answer
 from tailrace.api.principals import Unauthenticated
 from tailrace.app.protocols.http import HttpProtocol
@@ -32,7 +32,7 @@ WAITING = post(b"/v1/read", READ)
 class LateStore(EngineStore):
     """The store, which runs hot reads in a later turn of the loop, as one that asks an engine."""
 
-    def submit(self, command: Command, receive: Any, wait: BeginWait | None = None) -> Answer | Joined:
+    def submit(self, command: Command, receive: Any, wait: BeginWait | None = None) -> Answer:
         if wait is None:
             return super().submit(command, receive)
         asyncio.get_running_loop().call_soon(super().submit, command, receive, wait)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tailrace.api.hot import plain_appends
 from tailrace.app.observability.counters.moved import MEANINGS
 from tailrace.app.protocols.hot_turn import KEPT_BYTES_MAX, READS_AT_ONCE, SINGLE_TURNS_MAX
 from tailrace.app.protocols.http import HttpProtocol
@@ -26,6 +27,26 @@ from tests.support.protocol import Transport, connected
 
 OTHER = post(b"/v1/streams/other/entries", b'{"fields":{"rider":"Binda"}}')
 ALONE = post(b"/v1/streams/race/entries", b'{"fields":{"a":"1"},"nomkstream":true}')
+ODD = (
+    *(
+        post(b"/v1/streams/race/entries", body)
+        for body in (
+            '{"fields":{"rider":"Émile 🚲"}}'.encode(),
+            b'{"fields":{"rider":"\\u0041\\n\\""}}',
+            b'{"fields": {"rider": "Castilla"}}',
+            b'{"fields":{"rider":"a","rider":"b"}}',
+            b'{"fields":{"rider":"\xff"}}',
+            b'{"fields":{"rider":"Castilla"}',
+            b'{"fields":{"rider":"a"}\n{"rider":"b"}}',
+            b'{"pairs":[["rider","a"],["rider","b"]]}',
+            b'{"fields":{"rider":"Castilla"},"trim":{"max_length":9000,"references":"keep"}}',
+        )
+    ),
+    post(b"/v1/streams/race/entries", b'{"fields":{"rider":"once"}}', b"idempotency-key: k"),
+    post(b"/v1/streams/race/entries", b'{"fields":{"rider":"named"}}', b"x-request-id: r"),
+)
+"""Appends that run alone, or whose entry is decoded, and bodies that are refused."""
+
 Connection = tuple[HttpProtocol, Transport]
 
 
@@ -56,6 +77,19 @@ class Store(EngineStore):
     def runs(self) -> list[int]:
         """How many entries each command appended."""
         return [len(e.ids) for each in self.effects for e in each if isinstance(e, EntriesAppended)]
+
+
+class Receiver:
+    """Keeps the answers of joined appends."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+
+    def receive(self, requests: Sequence[Any], answer: Any) -> None:
+        self.answers.append((requests, answer))
+
+    def wait_began(self, requests: Sequence[Any]) -> None:
+        raise AssertionError(requests)
 
 
 async def joined(store: EngineStore, count: int, request: bytes = APPEND) -> list[Connection]:
@@ -92,10 +126,13 @@ def counts_of(store: EngineStore, protocol: HttpProtocol) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_requests_of_one_turn_are_answered_and_counted_like_requests_one_by_one(seed: int) -> None:
+def test_requests_of_one_turn_are_answered_and_counted_like_requests_one_by_one(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chance = random.Random(seed)
-    kinds = (APPEND, APPEND * 3, OTHER, ALONE, REFUSED, LATE_REFUSED, APPEND + ALONE + OTHER + APPEND)
-    turns = [chance.choices(kinds, weights=(9, 2, 3, 1, 1, 1, 2), k=5) for _ in range(8)]
+    kinds = (APPEND, APPEND * 3, OTHER, ALONE, REFUSED, LATE_REFUSED, APPEND + ALONE + OTHER + APPEND, *ODD)
+    turns = [chance.choices(kinds, weights=(9, 2, 3, 1, 1, 1, 2, *[1] * len(ODD)), k=5) for _ in range(8)]
+    monkeypatch.setattr(plain_appends, "UNLIKE_MAX", 2)
 
     async def story(*, is_together: bool) -> Any:
         store = Store()
@@ -269,20 +306,24 @@ def test_after_a_defect_each_joined_append_is_answered_500(monkeypatch: pytest.M
 def test_a_defect_of_one_connection_ends_that_connection_only() -> None:
     async def story() -> tuple[list[int], int]:
         store = Store()
-        connections = await joined(store, 3)
-        (first, _), (second, _), (_, transport) = connections
+        connections = await joined(store, 6)
+        (first, _), (second, _), (third, _), (fourth, _), (_, transport), (_, pipelined) = connections
         errors: list[Any] = []
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: errors.append(context))
         store.effects.clear()
-        for protocol, _ in connections:
-            protocol.data_received(APPEND)
+        for count, (protocol, _) in zip((2, 2, 1, 1, 1, 3), connections, strict=True):
+            protocol.data_received(APPEND * count)
+        reads: Any = first.hot.turn._reads
+        reads[2] = (*reads[2][:2], None)
         first._run.carry_out_known = second._run._end_read = None  # type: ignore[assignment, method-assign]
+        third._run.carry_out_known = fourth._run.single_ended = None  # type: ignore[assignment, method-assign]
         await asyncio.sleep(0)
-        assert [each.is_ended for _, each in connections] == [True, True, False]
+        assert [each.is_ended for _, each in connections] == [True, True, True, True, False, False]
         assert answers_in(transport)[0].startswith(b"201")
+        assert len(answers_in(pipelined)) == 3
         return store.runs, len(errors)
 
-    assert asyncio.run(story()) == ([2], 2)
+    assert asyncio.run(story()) == ([7], 4)
 
 
 def test_a_client_that_leaves_before_the_end_of_the_turn_stops_nothing() -> None:
@@ -324,10 +365,11 @@ def test_an_event_of_the_connection_comes_after_the_requests_before_it(event: st
 def test_the_end_of_a_turn_without_appends_runs_nothing() -> None:
     async def story() -> None:
         store = Store()
-        store.begin_joining()
+        store.joining.begin(receiver := Receiver())
         assert store.submit(Append(b"s", (b'{"a":"1"}',), create=False), lambda _: None) is None
         assert await store.execute(CreateStream(b"s"))
-        store.end_joining()
+        store.joining.end()
+        assert receiver.answers == []
         got: list[Any] = []
         command: Command = Append(b"s", (b'{"a":"1"}',))
         assert isinstance(store.submit(command, got.append), AppendReply)
