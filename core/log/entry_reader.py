@@ -122,19 +122,15 @@ class EntryReader(BlockIndex):
 
     def __contains__(self, value: StreamId) -> bool:
         index = bisect_right(self._first_ids, value) - 1
-        if index < 0:
+        if index < 0 or value > self._blocks[index].last_id:
             return False
         block = self._blocks[index]
-        if value > block.last_id:
-            return False
         position = self._position_in(block, value)
         return position is not None and not block.holes >> position & 1
 
     def _position_in(self, block: Block, value: StreamId) -> int | None:
         """Return the position of `value`, at most the block's last id. Consecutive ids need no decoding."""
-        if block.is_run:
-            return value - block.first_id
-        return self.cache.get(block).position_of(value)
+        return value - block.first_id if block.is_run else self.cache.get(block).position_of(value)
 
     def live_among(self, ids: Iterable[StreamId]) -> list[StreamId]:
         """Return the live ones of `ids`, rising, each once. O(m log m), and one read of each block."""

@@ -8,11 +8,13 @@ group has pending.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from tailrace.core.id_keys import id_key
+from tailrace.core.id_keys import ID_BYTES, id_key
 from tailrace.core.pending.bulk_removal import BulkRemoval
+from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.strip import DELIVERIES_MAX, Strip
 from tailrace.core.pending.units import Bunch, Single, Unit
@@ -93,9 +95,18 @@ class Packing(BulkRemoval):
         strip = Strip.of(singles)
         if strip is not None:
             before = singles[0].prev
-            self._remove_scattered(strip.ids)
+            self._take_out(singles)
             self._index_run(strip)
             self.order.insert(before, strip)
+
+    def _take_out(self, singles: Sequence[Single]) -> None:
+        """Remove `singles`. O(m), with fewer steps for each than a removal of any ids."""
+        keys_of: defaultdict[Consumer | None, list[bytes]] = defaultdict(list)
+        for single in singles:
+            keys_of[single.consumer].append(single.id.to_bytes(ID_BYTES))
+        self._discard_all(singles)
+        for consumer, keys in keys_of.items():
+            self._forget_scattered(keys, consumer)
 
     def _make_room(self, first: StreamId, last: StreamId) -> bool:
         """Whether no run has an entry from `first` to `last`. If so, no run that once had any is in the way

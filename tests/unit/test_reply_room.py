@@ -207,6 +207,17 @@ def test_a_claim_counts_only_what_is_idle_enough(calls: Calls) -> None:
 # --- replies that are cut ----------------------------------------------------------------------------
 
 
+def test_a_claim_of_small_entries_ends_with_the_one_that_uses_up_the_room() -> None:
+    calls = Calls()
+    calls.reply(c.Append(b"s", [fragment_from_flat([b"v", b"x"])] * 3, [at("1-1"), at("2-1"), at("3-1")]))
+    calls.reply(c.CreateGroup(b"s", b"g", 0))
+    calls.read_new(b"s", b"g", b"bob")
+    reply, _ = with_room(calls, group_read(b"g", c.Special.NEW, claim_min_idle_ms=0), 2 * ITEM_BYTES)
+    assert texts(reply.streams[0].entries.ids) == ["1-1", "2-1"]
+    consumers = calls.engine.keyspace.streams[b"s"].groups[b"g"].consumers.values()
+    assert {each.name: each.pending_count for each in consumers} == {b"alice": 2, b"bob": 1}
+
+
 def group_read(group: bytes, after: c.Special | int, **options: Any) -> c.ReadGroup:
     return c.ReadGroup(group, b"alice", (c.ReadFrom(b"s", after),), **options)
 
