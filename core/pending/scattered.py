@@ -22,7 +22,7 @@ from typing import Final
 from tailrace.core.id_keys import id_key, id_keys, ids_of_keys
 from tailrace.core.pending.consumer import Consumer, start_key
 from tailrace.core.pending.id_spans import IdSpans
-from tailrace.core.pending.scattered_part import Part, Removed, Units, drop_keys, find, find_purged
+from tailrace.core.pending.scattered_part import Part, Removed, Row, Units, drop_keys, find, find_purged
 from tailrace.core.pending.units import Bunch, Single
 from tailrace.core.stream_id import StreamId
 
@@ -84,10 +84,6 @@ class ScatteredTable:
     def get_all(self, ids: Iterable[StreamId]) -> list[Single | Bunch | None]:
         """As `get`, for each of `ids`. O(m log p), O(m) in C for one part."""
         return list(map(self.get, id_keys(ids)))
-
-    def has_all(self, ids: Iterable[StreamId]) -> bool:
-        """Whether all of `ids` are in the table. O(m log p), O(m) in C for one part."""
-        return None not in map(self.get, id_keys(ids))
 
     def has_none(self, ids: Sequence[StreamId]) -> bool:
         """Whether none of `ids`, which rise, is in the table. O(m) in C for each part between their ends."""
@@ -178,6 +174,18 @@ class ScatteredTable:
         for index, some in self._by_part(keys):
             self.parts[index].unfile(some, consumer)
             self.parts[index].file(some, unit)
+
+    def replace(
+        self, keys: Sequence[bytes], before: Sequence[Single | Bunch | None], after: Sequence[Single | Bunch]
+    ) -> None:
+        """Give the id of each key another unit, one owner for all; before None: a new id. O(m log p)."""
+        by_index: defaultdict[int, list[Row]] = defaultdict(list)
+        for row in zip(keys, before, after, strict=True):
+            by_index[bisect_right(self._starts, row[0]) - 1].append(row)
+        for index, rows in sorted(by_index.items(), reverse=True):
+            self._purged(index).replace(rows)
+            if len(self.parts[index].units) > PART_LENGTH_MAX:
+                self._divide(index)
 
     # --- removing many -------------------------------------------------------------------------
 
