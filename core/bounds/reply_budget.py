@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.commands import ReadLimits
 from tailrace.core.limits import READ_ENTRIES_MAX
 from tailrace.core.log.entry import flat_of
@@ -41,10 +42,12 @@ class ReplyBudget:
     when the sum of their greatest possible sizes reaches the limit.
     """
 
-    __slots__ = ("_aside", "_limits", "_remaining", "_used_at_most", "_used_bytes", "served")
+    __slots__ = ("_aside", "_limits", "_remaining", "_used_at_most", "_used_bytes", "served", "work")
 
     def __init__(self, limits: ReadLimits) -> None:
         self._limits = limits
+        # What reads of pending entries may still do.
+        self.work = PendingWork()
         self._remaining = READ_ENTRIES_MAX
         if limits.max_count is not None:
             self._remaining = min(limits.max_count, READ_ENTRIES_MAX)
@@ -69,7 +72,9 @@ class ReplyBudget:
 
     @property
     def remaining(self) -> int:
-        """Return how many more entries the read may return."""
+        """Return how many more entries the read may return; 0 if it has done all its work."""
+        if self.work.is_spent:
+            return 0
         limit = self._limits.max_bytes
         return self._remaining if limit is None or not self._is_full(limit) else 0
 

@@ -6,10 +6,11 @@ a consumer's history, and `joined` those that deliver new entries as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from typing import Final
 
+from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
 from tailrace.core.idle import idle_since
@@ -24,65 +25,80 @@ from tailrace.core.stream_id import MAX_ID, StreamId
 _LOOKUP_CHUNK: Final = 1_000
 """How many pending entries are looked up at once."""
 
+_LOOKS_PER_UNIT: Final = 3
+_LOOKS_PER_BLOCK: Final = 40
+"""Examining a unit, or looking entries up in a block, costs as much as looking at so many more entries."""
+
 
 class IdleEntries:
-    """The entries of `group` that are pending for at least `min_idle_ms` at `now_ms`."""
+    """The entries of `group` that are pending for at least `min_idle_ms` at `now_ms`.
 
-    def __init__(self, stream: Stream, group: Group, now_ms: int, min_idle_ms: int) -> None:
+    `work`: what the read may still do.
+    """
+
+    def __init__(
+        self, stream: Stream, group: Group, now_ms: int, min_idle_ms: int, work: PendingWork
+    ) -> None:
         self._stream = stream
         self._group = group
         self._now_ms = now_ms
         self._min_idle_ms = min_idle_ms
-        # The pending entries found so far: ids, idle times and delivery counts.
-        self._ids: list[StreamId] = []
-        self._idle_ms: list[int] = []
-        self._counts: list[int] = []
+        self._work = work
 
     def first(self, wanted: int, max_bytes: int) -> Entries:
-        """The first `wanted` live entries, or as many as fit into `max_bytes`. O(units + entries examined).
+        """The first `wanted` live entries, or as many as fit into `max_bytes` and into the work of the read;
+        at least one if there is one. O(units + entries examined).
 
         Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work
         for each of them is in C. `live_units` bounds the work otherwise.
         """
-        self._take_all(wanted)
-        entries = self._read(max_bytes)
+        left = self._work.left
+        units = opened(self._group.pending.order.not_passed())
+        entries = self._taken(((unit, unit.live_ids()) for unit in units), wanted, max_bytes)
         if None in entries.fragments:
-            self._forget()
-            self._take_live(wanted)
-            entries = self._read(max_bytes)
+            self._work.left = left
+            entries = self._taken(live_units(self._stream, self._group), wanted, max_bytes)
         return entries
 
-    def _read(self, max_bytes: int) -> Entries:
-        fragments = self._stream.log.get_many(self._ids, max_bytes)
-        return Entries(self._ids, fragments, self._idle_ms, self._counts).first(len(fragments))
+    def _taken(
+        self, parts: Iterable[tuple[Unit, Iterable[StreamId]]], wanted: int, max_bytes: int
+    ) -> Entries:
+        """Return the first `wanted` idle entries of `parts`, which are in delivery order, up to some that
+        were deleted."""
+        pieces, log, fragments = self._idle_pieces(parts), self._stream.log, list[bytes | None]()
+        ids, idle_ms, counts = list[StreamId](), list[int](), list[int]()
+        while len(fragments) == len(ids) < wanted and not self._work.is_spent:
+            end, units = min(wanted, len(ids) + _LOOKUP_CHUNK), 0
+            for unit, piece, since_ms in pieces:
+                some = piece[: wanted - len(ids)]
+                ids += some
+                idle_ms += [since_ms] * len(some)
+                counts += unit.counts_of(some)
+                units += 1
+                if len(ids) >= end:
+                    break
+            looks = log.cache.lookups
+            read = log.get_many(ids[len(fragments) :], max_bytes)
+            self._work.count(len(read), units, log.cache.lookups - looks)
+            fragments += read
+            max_bytes -= sum(map(len, filter(None, read)))
+            if not read or None in read:
+                break
+        return Entries(ids, fragments, idle_ms, counts).first(len(fragments))
 
-    def _take_all(self, wanted: int) -> None:
-        """Take the first `wanted` idle entries in delivery order, live or deleted."""
-        for unit in opened(self._group.pending.order.not_passed()):
+    def _idle_pieces(
+        self, parts: Iterable[tuple[Unit, Iterable[StreamId]]]
+    ) -> Iterator[tuple[Unit, list[StreamId], int]]:
+        """Yield the units of `parts` that are idle, some entries of each, and how long they are idle."""
+        for unit, values in parts:
             idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
             if idle_ms < self._min_idle_ms:
-                break
-            self._take(unit, list(islice(unit.live_ids(), wanted - len(self._ids))), idle_ms)
-            if len(self._ids) == wanted:
-                break
-
-    def _take_live(self, wanted: int) -> None:
-        """Take the first `wanted` idle entries that are live."""
-        for unit, ids in live_units(self._stream, self._group):
-            idle_ms = idle_since(unit.delivered_at_ms, self._now_ms)
-            if idle_ms < self._min_idle_ms:
-                break
-            self._take(unit, ids[: wanted - len(self._ids)], idle_ms)
-            if len(self._ids) == wanted:
-                break
-
-    def _take(self, unit: Unit, ids: list[StreamId], idle_ms: int) -> None:
-        self._ids += ids
-        self._idle_ms += [idle_ms] * len(ids)
-        self._counts += unit.counts_of(ids)
-
-    def _forget(self) -> None:
-        self._ids, self._idle_ms, self._counts = [], [], []
+                return
+            ids = iter(values)
+            while some := list(islice(ids, _LOOKUP_CHUNK)):
+                yield unit, some, idle_ms
+                if len(some) < _LOOKUP_CHUNK:
+                    break
 
 
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:
@@ -100,14 +116,17 @@ def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[Stream
     """The pending units of `group` that have live entries, longest pending first, and these entries.
 
     Units before the first of them are passed over for good (`DeliveryOrder.passed`), so the next call begins
-    after them. Ends after about `PENDING_LOOKS_MAX` entries or trimmed units were examined.
+    after them. Ends after about `PENDING_LOOKS_MAX` entries or trimmed units were examined, or fewer if they
+    are in many units or blocks.
     """
-    order, live_among = group.pending.order, stream.log.live_among
+    order, log = group.pending.order, stream.log
     least = stream.first_id if stream.length else MAX_ID + 1
     units, examined, is_leading = order.not_passed(), 0, True
     while examined < PENDING_LOOKS_MAX and (some := _some_of(units, least)):
-        examined += sum(len(ids) or 1 for _, ids in some)
-        live_ids = live_among(value for _, ids in some for value in ids)
+        looks = log.cache.lookups
+        live_ids = log.live_among(value for _, ids in some for value in ids)
+        examined += sum(len(ids) + _LOOKS_PER_UNIT if ids else 1 for _, ids in some)
+        examined += (log.cache.lookups - looks) * _LOOKS_PER_BLOCK
         if is_leading and not live_ids:
             order.pass_over(some[-1][0])
             continue

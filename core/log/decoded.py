@@ -47,10 +47,12 @@ class Decoded:
         # Finds an id's position: O(1) for consecutive ids and after `index`, else O(log n).
         self.position_of: PositionOf = _of_range(ids) if isinstance(ids, range) else partial(_search, ids)
 
-    def index(self) -> None:
-        """Make a table of positions, if the search is not O(1) yet. Costs as much as ten searches."""
+    def index(self) -> PositionOf:
+        """Make a table of positions, if the search is not O(1) yet, and return the search. Costs as much as
+        ten searches."""
         if isinstance(self.position_of, partial):
             self.position_of = table_of(self.ids, range(len(self.ids))).get
+        return self.position_of
 
 
 class Packed:

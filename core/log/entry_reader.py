@@ -162,10 +162,9 @@ class EntryReader(BlockIndex):
         if block.is_run:
             first_id = block.first_id
             return {value - first_id: value for value in some if not holes >> (value - first_id) & 1}
-        decoded = self.cache.get(block)
-        if len(some) >= _SEARCHES_PER_TABLE:
-            decoded.index()
-        found = zip(map(decoded.position_of, some), some, strict=True)
+        are_few = len(some) < _SEARCHES_PER_TABLE
+        position_of = self.cache.few(block).position_of if are_few else self.cache.get(block).index()
+        found = zip(map(position_of, some), some, strict=True)
         return {at: value for at, value in found if at is not None and not holes >> at & 1}
 
     # --- by range ------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class Regrouping(Packing):
         self._count_owned(len(ids), consumer)
         self.count += len(ids) - len(owned_before)
         self._highest_id = max(self._highest_id, *ids)
-        self.scattered.replace(list(id_keys(ids)), before, after)
+        self.scattered.replace(zip(id_keys(ids), before, after, strict=True))
         for each in dict.fromkeys(after):
             self._enlist(each)
 

@@ -5,9 +5,8 @@
 
 The table is divided by id into parts of limited size. Reading in the order of ids sorts only the parts that
 it reaches. Removing a span of ids takes most parts out whole, and removing a consumer takes its table out of
-each part, so both cost little for each entry. A group with few scattered entries has one part.
-
-This module never changes a unit, and never counts what an owner has.
+each part, so both cost little for each entry. A group with few scattered entries has one part. This module
+never changes a unit, and never counts what an owner has.
 """
 
 from __future__ import annotations
@@ -175,16 +174,13 @@ class ScatteredTable:
             self.parts[index].unfile(some, consumer)
             self.parts[index].file(some, unit)
 
-    def replace(
-        self, keys: Sequence[bytes], before: Sequence[Single | Bunch | None], after: Sequence[Single | Bunch]
-    ) -> None:
-        """Give the id of each key another unit, one owner for all; before None: a new id. O(m log p)."""
+    def replace(self, changes: Iterable[Row]) -> None:
+        """Give some ids other units, all of one owner. O(m log p)."""
         by_index: defaultdict[int, list[Row]] = defaultdict(list)
-        for row in zip(keys, before, after, strict=True):
+        for row in changes:
             by_index[bisect_right(self._starts, row[0]) - 1].append(row)
         for index, rows in sorted(by_index.items(), reverse=True):
-            self._purged(index).replace(rows)
-            if len(self.parts[index].units) > PART_LENGTH_MAX:
+            if self._purged(index).replace(rows) > PART_LENGTH_MAX:
                 self._divide(index)
 
     # --- removing many -------------------------------------------------------------------------

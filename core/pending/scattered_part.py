@@ -89,8 +89,9 @@ class Part:
             if not owned:
                 del self.owned[consumer]
 
-    def replace(self, rows: Sequence[Row]) -> None:
-        """Change the units of some ids. The units after the change have one owner. O(m)."""
+    def replace(self, rows: Sequence[Row]) -> int:
+        """Change the units of some ids, all to those of one owner. Return how many entries the part has.
+        O(m)."""
         consumer = rows[0][2].consumer
         gone: defaultdict[Consumer | None, list[bytes]] = defaultdict(list)
         new: list[bytes] = []
@@ -108,6 +109,7 @@ class Part:
         if consumer is not None:
             self.owned.setdefault(consumer, {}).update(changed)
         self.keys.note(new)
+        return len(self.units)
 
     def take(self, keys: Collection[bytes]) -> Part:
         """Move `keys` to a new part and return it. O(m) in C, and O(owners)."""

@@ -72,7 +72,7 @@ class Table:
         new = self.random.sample(range(200), self.random.choice((4, 30)))
         unit = Bunch(new, self.random.choice(self.owners), 1, [1] * len(new))
         before = self.table.get_all(new)
-        self.table.replace(list(id_keys(new)), before, [unit] * len(new))
+        self.table.replace(zip(id_keys(new), before, [unit] * len(new), strict=True))
         self.units.update(dict.fromkeys(new, unit))
 
     def take_spans(self) -> None:
