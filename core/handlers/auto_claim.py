@@ -7,6 +7,7 @@ from itertools import compress, islice
 from itertools import count as count_from
 from typing import Final
 
+from tailrace.core.bounds.pending_work import PACKED_PER_UNIT
 from tailrace.core.commands import AutoClaim
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
@@ -83,13 +84,15 @@ def _examine(
     counts: list[int | None] = []
     unit_count = 0
     for run, some in pending.by_run(ids):
-        unit_count += len(some) if run is None or isinstance(run, Strip) else 1
         if isinstance(run, Strip):
+            unit_count += len(some) // PACKED_PER_UNIT
             counts += _strip_counts(run, some, command, now_ms)
         elif run is not None:
+            unit_count += 1
             counts += [_auto_count(run, some[0], command, now_ms)] * len(some)
         else:
             units = pending.units_at(some)
+            unit_count += len(units)
             counts += [
                 _auto_count(unit, value, command, now_ms) for unit, value in zip(units, some, strict=True)
             ]

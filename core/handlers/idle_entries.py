@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from typing import Final
 
-from tailrace.core.bounds.pending_work import PendingWork
+from tailrace.core.bounds.pending_work import PACKED_PER_UNIT, PendingWork
 from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.pending.delivery_order import opened
-from tailrace.core.pending.strip import Strip
+from tailrace.core.pending.strip import Strip, StripEntry
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import Entries
 from tailrace.core.stream import Stream
@@ -68,22 +68,26 @@ class IdleEntries:
         pieces, log, fragments = self._idle_pieces(parts), self._stream.log, list[bytes | None]()
         ids, idle_ms, counts = list[StreamId](), list[int](), list[int]()
         while len(fragments) == len(ids) < wanted and not self._work.is_spent:
-            end, units = min(wanted, len(ids) + _LOOKUP_CHUNK), 0
+            end, units, packed = min(wanted, len(ids) + _LOOKUP_CHUNK), 0, 0
             for unit, piece, since_ms in pieces:
                 some = piece[: wanted - len(ids)]
                 ids += some
                 idle_ms += [since_ms] * len(some)
                 counts += unit.counts_of(some)
-                units += 1
+                if isinstance(unit, StripEntry):
+                    packed += 1
+                else:
+                    units += 1
                 if len(ids) >= end:
                     break
             looks = log.cache.lookups
             read = log.get_many(ids[len(fragments) :], max_bytes)
+            units += packed // PACKED_PER_UNIT
             self._work.count(len(read), units, log.cache.lookups - looks)
             fragments += read
-            max_bytes -= sum(map(len, filter(None, read)))
-            if not read or None in read:
+            if not read or len(fragments) >= wanted or None in read:
                 break
+            max_bytes -= sum(map(len, filter(None, read)))
         return Entries(ids, fragments, idle_ms, counts).first(len(fragments))
 
     def _idle_pieces(

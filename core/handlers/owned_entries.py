@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from tailrace.core.bounds.pending_work import PendingWork
+from tailrace.core.bounds.pending_work import PACKED_PER_UNIT, PendingWork
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.log.entry_log import EntryLog
@@ -64,5 +64,5 @@ class OwnedEntries:
                 units = self._pending.units_at(some)
                 self._counts += [unit.deliveries_of(value) for unit, value in zip(units, some, strict=True)]
                 self._idle_ms += [idle_since(unit.delivered_at_ms, self._now_ms) for unit in units]
-            count += len(units)
+            count += len(units) if run is None or run.is_uniform else len(units) // PACKED_PER_UNIT
         return count

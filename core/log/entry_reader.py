@@ -89,9 +89,10 @@ class EntryReader(BlockIndex):
         firsts = self._first_ids
         for value in ids:
             number = bisect_right(firsts, value)
-            if number not in opened:
-                opened[number] = self._open(self._blocks[number - 1])
-            base, fragments = opened[number]
+            place = opened.get(number)
+            if place is None:
+                place = opened[number] = self._open(self._blocks[number - 1])
+            base, fragments = place
             try:
                 fragment = fragments[value - base]
             except LookupError:
@@ -105,13 +106,10 @@ class EntryReader(BlockIndex):
 
     def _open(self, block: Block) -> _Opened:
         entries = self.cache.few(block)
-        if isinstance(entries, Packed):
-            if entries.base is not None and not block.holes:
-                return entries.base, entries
-            return 0, ById(entries.position_of, entries, block.holes)
-        if block.is_run and not block.holes:
-            return block.first_id, entries.fragments
-        return 0, ById(entries.position_of, entries.fragments, block.holes)
+        fragments = entries if isinstance(entries, Packed) else entries.fragments
+        if not block.holes and (entries.base is not None or block.is_run):
+            return block.first_id, fragments
+        return 0, ById(entries.position_of, fragments, block.holes)
 
     def __contains__(self, value: StreamId) -> bool:
         return self._locate(value) is not None
