@@ -70,7 +70,7 @@ def test_a_claim_of_scattered_entries_ends_when_its_work_is_spent_and_the_next_o
 
 def test_a_claim_of_entries_that_were_delivered_together_ends_for_no_work() -> None:
     engine = delivered(1_000, node=100)
-    claim = ("bob", "COUNT", 1_000, "CLAIM", 0, "STREAMS", "s", ">")
+    claim = ("bob", "COUNT", 1_200, "CLAIM", 0, "STREAMS", "s", ">")
     # Twenty blocks would be 160 steps.
     assert len(numbers_read(engine, *claim)) == 1_000
 
