@@ -11,6 +11,7 @@ from tailrace.api.ports import EngineFeature
 from tailrace.api.schemas.base import WireModel
 from tailrace.api.schemas.filter_limits import FilterLimits
 from tailrace.api.schemas.order_limits import OrderLimits
+from tailrace.api.schemas.pending_limits import PendingLimits
 from tailrace.api.schemas.scheduled import DelayLimits
 from tailrace.api.server_limits import ServerLimits
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
@@ -71,7 +72,7 @@ def _require_all(schema: dict[str, Any]) -> None:
     schema["example"] = {name: shown["examples"][0] for name, shown in schema["properties"].items()}
 
 
-class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, ServerLimits):
+class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, PendingLimits, ServerLimits):
     """All limits of the server: those that its operator sets, and the fixed limits of one request. The length
     of a stream has no limit."""
 
@@ -150,9 +151,6 @@ class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, ServerLimits):
     scan_count_max: int = _bound(limits.SCAN_COUNT_MAX, "Keys that one `SCAN` examines at once.")
     scan_request_keys_max: int = _bound(
         limits.SCAN_REQUEST_KEYS_MAX, "Keys that `SCAN` as the only command of an HTTP request examines."
-    )
-    xautoclaim_scan_max: int = _bound(
-        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle entries examines."
     )
     pending_looks_max: int = _bound(
         limits.PENDING_LOOKS_MAX,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.commands import ReadLimits
 from tailrace.core.limits import READ_ENTRIES_MAX
 from tailrace.core.log.entry import flat_of
@@ -41,10 +42,12 @@ class ReplyBudget:
     when the sum of their greatest possible sizes reaches the limit.
     """
 
-    __slots__ = ("_aside", "_max_bytes", "_used_at_most", "_used_bytes", "remaining", "served")
+    __slots__ = ("_aside", "_max_bytes", "_used_at_most", "_used_bytes", "remaining", "served", "work")
 
     def __init__(self, limits: ReadLimits) -> None:
         self._max_bytes = limits.max_bytes
+        # What reads of pending entries may still do.
+        self.work = PendingWork()
         # How many more entries the read may return: 0 once the bytes are used up.
         self.remaining = READ_ENTRIES_MAX
         if limits.max_count is not None:
@@ -71,8 +74,9 @@ class ReplyBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether the budget is used up. The read then skips all further streams."""
-        return not self.remaining
+        """Return whether the entries, the bytes or the work are used up. The read then skips all further
+        streams."""
+        return not self.remaining or self.work.left <= 0
 
     def _end_if_full(self, limit: int) -> None:
         if self.served and self._used_at_most >= limit:

@@ -10,7 +10,7 @@ from tailrace.core.command_table.descriptor import Descriptor, Row, Syntax, sour
 from tailrace.core.grammar import claims as claims_grammar
 from tailrace.core.grammar import deletion as deletion_grammar
 from tailrace.core.grammar import reads as reads_grammar
-from tailrace.core.handlers import acks, claims, delete, group_reads, leases, pending_views
+from tailrace.core.handlers import acks, auto_claim, claims, delete, group_reads, leases, pending_views
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -107,7 +107,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
         c.AutoClaim,
         "xautoclaim",
-        claims.auto_claim,
+        auto_claim.auto_claim,
         "consume",
         redis=(
             Syntax(

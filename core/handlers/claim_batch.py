@@ -1,7 +1,7 @@
 """The entries that one XCLAIM or XAUTOCLAIM claims for a consumer, and the deleted entries that it drops.
 
 Owns the reads of the pending entries list and of the log, and the effects of the claim. Never decides which
-entries are claimed: `core.handlers.claims` does.
+entries are claimed: `core.handlers.claims` and `core.handlers.auto_claim` do.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from operator import not_
 
+from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.effects import Claimed, ConsumerSeen, PendingRemoved
 from tailrace.core.execution import Execution
@@ -48,6 +49,8 @@ class ClaimBatch:
         self._execution = execution
         self._key = key
         self.group = group
+        # What XAUTOCLAIM may still do.
+        self.work = PendingWork()
         self._consumer = consumer
         self._delivered_at_ms = delivered_at_ms
         # Fragments, new delivery counts and dropped entries, by the keys of their ids.

@@ -1,33 +1,22 @@
-"""XCLAIM and XAUTOCLAIM: claim entries that are pending for other consumers (rules 47 to 52)."""
+"""XCLAIM: claims named entries that are pending for other consumers (rules 47 to 51)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import compress, islice
-from itertools import count as count_from
-from typing import Final
+from collections.abc import Sequence
 
 from tailrace.core.bounds.reply_room import entries_bytes
-from tailrace.core.commands import AutoClaim, Claim, ClaimOptions
+from tailrace.core.commands import Claim, ClaimOptions
 from tailrace.core.deliveries import one_more
 from tailrace.core.effects import GroupMoved
-from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.handlers.claim_batch import ClaimBatch
 from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
-from tailrace.core.id_keys import are_among
 from tailrace.core.idle import idle_since
-from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
-from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.run import Run
-from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
 from tailrace.core.replies import ClaimReply
-from tailrace.core.stream_id import ZERO_ID, StreamId
-
-SCAN_CHUNK: Final = 1_000
-"""How many pending entries XAUTOCLAIM looks up at once. It may stop at any of them."""
+from tailrace.core.stream_id import StreamId
 
 
 def claim(execution: Execution, command: Claim) -> ClaimReply:
@@ -125,7 +114,7 @@ class _NewCounts:
         if unit is None:
             # An entry that FORCE makes pending counts as delivered once before.
             return _next_count(1, options) if self._force else None
-        if not _is_idle(unit, self._now_ms, options.min_idle_ms):
+        if not is_idle(unit, self._now_ms, options.min_idle_ms):
             return None
         return _next_count(unit.deliveries_of(value), options)
 
@@ -134,9 +123,9 @@ class _NewCounts:
         self._of_runs.clear()
 
 
-def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
-    """Whether the unit may be claimed. An unowned unit is idle at any threshold (rule 47), unless it is
-    delayed."""
+def is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
+    """Return whether the unit may be claimed. An unowned one is idle at any threshold (rule 47), unless it
+    is delayed."""
     if unit.consumer is None:
         return not unit.is_held
     return idle_since(unit.delivered_at_ms, now_ms) >= min_idle_ms
@@ -145,98 +134,9 @@ def _is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
 def _next_count(deliveries: int, options: ClaimOptions) -> int:
     if options.retry_count is not None:
         return options.retry_count
-    return _count_after(deliveries, just_id=options.just_id)
+    return count_after(deliveries, just_id=options.just_id)
 
 
-def _count_after(deliveries: int, *, just_id: bool) -> int:
+def count_after(deliveries: int, *, just_id: bool) -> int:
+    """Return the delivery count after a claim without RETRYCOUNT."""
     return deliveries if just_id else one_more(deliveries)
-
-
-def auto_claim(execution: Execution, command: AutoClaim) -> ClaimReply:
-    """XAUTOCLAIM: claim up to `count` idle entries in id order, and drop the deleted ones that it finds.
-
-    It examines at most ``count * XAUTOCLAIM_SCAN_FACTOR`` pending entries (rule 52), and at most
-    `XAUTOCLAIM_SCAN_MAX`. If the reply has room for fewer entries, the cursor continues after the last one.
-    Raises NOGROUP, LIMIT_EXCEEDED and REPLY_TOO_LARGE before the first change.
-    """
-    group = require_key_and_group(execution, command.key, command.group)
-    _check_count(command)
-    room = execution.room()
-    room.require_any()
-    touch_consumer(execution, command.key, group, command.consumer)
-    batch = ClaimBatch(
-        execution, command.key, group, command.consumer, execution.now_ms, just_id=command.just_id
-    )
-    pending_ids = group.pending.ids(command.start)
-    budget = min(command.count, room.items_left + 1)
-    attempts = min(command.count * XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX)
-    left: Sequence[StreamId] = ()
-    while budget and attempts and (chunk := list(islice(pending_ids, min(attempts, SCAN_CHUNK)))):
-        attempts -= len(chunk)
-        used, left = _examine(batch, group.pending, chunk, budget, command, execution.now_ms)
-        budget -= used
-    cursor = left[0] if left else next(pending_ids, ZERO_ID)
-    cursor = batch.cut_to(room) or cursor
-    return batch.finish(cursor=cursor)
-
-
-def _check_count(command: AutoClaim) -> None:
-    if command.count > AUTOCLAIM_COUNT_MAX:
-        raise StreamError(
-            ErrorCode.LIMIT_EXCEEDED,
-            "ERR Insufficient memory, failed allocating transient memory, COUNT too high.",
-        )
-
-
-def _examine(
-    batch: ClaimBatch,
-    pending: PendingEntriesList,
-    ids: Sequence[StreamId],
-    budget: int,
-    command: AutoClaim,
-    now_ms: int,
-) -> tuple[int, Sequence[StreamId]]:
-    """Claim, drop or skip the pending entries `ids`, which rise, until `budget` are claimed or dropped.
-
-    Returns how many are, and those of `ids` that were not examined. O(ids) in C but for scattered entries.
-    """
-    counts: list[int | None] = []
-    for run, some in pending.by_run(ids):
-        if isinstance(run, Strip):
-            counts += _strip_counts(run, some, command, now_ms)
-        elif run is not None:
-            counts += [_auto_count(run, some[0], command, now_ms)] * len(some)
-        else:
-            units = pending.units_at(some)
-            counts += [
-                _auto_count(unit, value, command, now_ms) for unit, value in zip(units, some, strict=True)
-            ]
-    live = are_among(ids, batch.stream.log.live_among(ids))
-    uses = [count is not None or not alive for count, alive in zip(counts, live, strict=True)]
-    end = next(islice(compress(count_from(1), uses), budget - 1, None), len(ids))
-    del counts[end:], live[end:], uses[end:]
-    batch.drop_all([value for value, alive in zip(ids, live, strict=False) if not alive])
-    claims = [
-        (value, count)
-        for value, count, alive in zip(ids, counts, live, strict=False)
-        if alive and count is not None
-    ]
-    batch.add_all([value for value, _ in claims], [count for _, count in claims])
-    return sum(uses), ids[end:]
-
-
-def _strip_counts(
-    strip: Strip, ids: Sequence[StreamId], command: AutoClaim, now_ms: int
-) -> Iterator[int | None]:
-    """As `_auto_count` for each of the entries `ids` of `strip`."""
-    _, times, counts = strip.columns(ids)
-    for at_ms, count in zip(times, counts, strict=True):
-        is_idle = idle_since(at_ms, now_ms) >= command.min_idle_ms
-        yield _count_after(count, just_id=command.just_id) if is_idle else None
-
-
-def _auto_count(unit: Unit, value: StreamId, command: AutoClaim, now_ms: int) -> int | None:
-    """The new delivery count of the entry `value` of `unit`, None if it is not idle enough."""
-    if not _is_idle(unit, now_ms, command.min_idle_ms):
-        return None
-    return _count_after(unit.deliveries_of(value), just_id=command.just_id)

@@ -21,8 +21,8 @@ from tailrace.core.handlers.filtered_delivery import FilterScan, filter_of
 from tailrace.core.handlers.idle_entries import first_idle, joined, without_deleted
 from tailrace.core.handlers.leases import own_min_idle_ms
 from tailrace.core.handlers.ordered_delivery import Choice
+from tailrace.core.handlers.owned_entries import OwnedEntries
 from tailrace.core.handlers.reads import take_after
-from tailrace.core.idle import idle_since
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.lag import entries_read_after
 from tailrace.core.log.id_sequence import pack_ids
@@ -79,7 +79,7 @@ class GroupReader:
         else:
             entries = self._claim_idle(min_idle_ms, count)
             left = None if count is None else count - len(entries.ids)
-            if left != 0:
+            if left != 0 and not self._budget.is_spent:
                 entries = joined(entries, self._deliver_new(left, claim=True))
         if self._has_begun:
             self._budget.end_stream(len(entries.ids))
@@ -165,8 +165,8 @@ class GroupReader:
         return claimed
 
     def _first_idle(self, min_idle_ms: int, wanted: int) -> Entries:
-        now_ms, max_bytes = self._execution.now_ms, self._room.left_bytes
-        return first_idle(self._stream, self._group, now_ms, min_idle_ms, wanted, max_bytes)
+        now_ms, room, work = self._execution.now_ms, self._room, self._budget.work
+        return first_idle(self._stream, self._group, now_ms, min_idle_ms, wanted, room.left_bytes, work)
 
     def _first_deliverable(self, letters: DeadLetters, min_idle_ms: int, wanted: int) -> Entries:
         """As `_first_idle`, of the entries that the group may deliver once more. Moves those before them. If
@@ -213,34 +213,20 @@ class GroupReader:
         if self._letters is not None:
             end = self._letters.clear_history(consumer, after + 1, wanted)
         owned = self._group.pending.ids_of(consumer, after + 1)
-        ids = list(takewhile(end.__gt__, islice(owned, wanted)))
         self._budget.begin_stream(self._key)
-        fragments = self._stream.log.get_many(ids, self._room.left_bytes)
-        fitting = self._room.take_fitting(fragments)
-        kept = self._budget.spend(Entries(ids[:fitting], fragments[:fitting]))
-        self._budget.end_stream(kept)
-        self._room.give_back(fragments[kept:fitting])
-        entries = self._with_times(ids[:kept], fragments[:kept])
+        now_ms, work = self._execution.now_ms, self._budget.work
+        reader = OwnedEntries(self._stream.log, self._group, consumer, now_ms, work)
+        ids = takewhile(end.__gt__, islice(owned, wanted))
+        found = reader.read(ids, self._room.left_bytes)
+        found = found.first(self._room.take_fitting(found.fragments))
+        entries = found.first(self._budget.spend(found))
+        self._budget.end_stream(len(entries.ids))
+        self._room.give_back(found.fragments[len(entries.ids) :])
         live = without_deleted(entries)
         if live.ids:
             self._redeliver(live)
         self._see_consumer()
-        return StreamRead(self._key, entries, next=ids[kept - 1] if kept else after, history=True)
-
-    def _with_times(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None]) -> Entries:
-        idle_ms: list[int] = []
-        counts: list[int] = []
-        pending, now_ms = self._group.pending, self._execution.now_ms
-        consumer = self._group.consumers[self._command.consumer]
-        for run, some in pending.by_run(ids, consumer) if ids else ():
-            if run is not None and run.is_uniform:
-                idle_ms += [idle_since(run.delivered_at_ms, now_ms)] * len(some)
-                counts += [run.deliveries] * len(some)
-                continue
-            units = pending.units_at(some)
-            idle_ms += [idle_since(unit.delivered_at_ms, now_ms) for unit in units]
-            counts += [unit.deliveries_of(value) for unit, value in zip(units, some, strict=True)]
-        return Entries(ids, fragments, idle_ms, counts)
+        return StreamRead(self._key, entries, next=entries.ids[-1] if entries.ids else after, history=True)
 
     def _redeliver(self, live: Entries) -> None:
         """Assign `live` pending entries to this consumer, delivered once more."""

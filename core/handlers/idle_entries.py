@@ -12,10 +12,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from tailrace.core.bounds.pending_work import PACKED_PER_UNIT, PendingWork
 from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
+from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.delivery_order import opened
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import Unit
@@ -26,47 +28,63 @@ from tailrace.core.stream_id import MAX_ID, StreamId
 _LOOKUP_CHUNK: Final = 1_000
 """How many pending entries are looked up at once."""
 
+_LOOKS_PER_UNIT: Final = 3
+_LOOKS_PER_BLOCK: Final = 40
+"""Examining a unit, or looking entries up in a block, costs as much as looking at so many more entries."""
+
 
 def first_idle(
-    stream: Stream, group: Group, now_ms: int, min_idle_ms: int, wanted: int, max_bytes: int
+    stream: Stream,
+    group: Group,
+    now_ms: int,
+    min_idle_ms: int,
+    wanted: int,
+    max_bytes: int,
+    work: PendingWork,
 ) -> Entries:
     """Return the first `wanted` live entries that are pending for at least `min_idle_ms` at `now_ms`, or as
-    many as fit into `max_bytes`. O(units + entries examined).
+    many as fit into `max_bytes` and into the `work` of the read; at least one if there is one. O(units +
+    entries examined).
 
     Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work for
     each of them is in C. `live_units` bounds the work otherwise.
     """
-    found, order = _Found(now_ms, min_idle_ms, wanted), group.pending.order
+    found, order, left = _Found(now_ms, min_idle_ms, wanted, work.units_left), group.pending.order, work.left
     unit = order.next_not_passed(None)
     while unit is not None and found.takes_unit(unit):
         unit = order.next_not_passed(unit)
-    entries = found.entries(stream, max_bytes)
+    entries = found.entries(stream.log, max_bytes, work)
     if None in entries.fragments:
-        found = _Found(now_ms, min_idle_ms, wanted)
+        work.left = left
+        found = _Found(now_ms, min_idle_ms, wanted, work.units_left)
         for unit, ids in live_units(stream, group):
             if not found.takes(unit, ids):
                 break
-        entries = found.entries(stream, max_bytes)
+        entries = found.entries(stream.log, max_bytes, work)
     return entries
 
 
 class _Found(Struct, gc=False):
-    """The first `wanted` entries that are pending for at least `min_idle_ms` at `now_ms`, as columns."""
+    """The first `wanted` entries that are pending for at least `min_idle_ms` at `now_ms`, as columns. It
+    takes about `units_max` units at most."""
 
     now_ms: int
     min_idle_ms: int
     wanted: int
+    units_max: int
     ids: list[StreamId] = []
     idle_ms: list[int] = []
     counts: list[int] = []
+    packed: int = 0
+    """The units, each as so many entries of strips as count as one unit."""
 
     def takes_unit(self, unit: Unit) -> bool:
         """As `takes`, for all entries of `unit`; each entry of a strip has its own time."""
         if isinstance(unit, Strip):
-            return all(self.takes(entry, [entry.id]) for entry in unit.entries())
+            return all(self.takes(entry, [entry.id], 1) for entry in unit.entries())
         return self.takes(unit, unit.first_ids(self.wanted))
 
-    def takes(self, unit: Unit, ids: list[StreamId]) -> bool:
+    def takes(self, unit: Unit, ids: list[StreamId], packed: int = PACKED_PER_UNIT) -> bool:
         """Add the entries `ids` of `unit` if they are idle for long enough. Return whether further ones are
         wanted and may be idle."""
         idle_ms = idle_since(unit.delivered_at_ms, self.now_ms)
@@ -78,13 +96,25 @@ class _Found(Struct, gc=False):
         self.ids += ids
         self.idle_ms += [idle_ms] * len(ids)
         self.counts += unit.counts_of(ids)
-        return len(ids) < left
+        self.packed += packed
+        return len(ids) < left and self.packed < self.units_max * PACKED_PER_UNIT
 
-    def entries(self, stream: Stream, max_bytes: int) -> Entries:
-        """Return the entries as far as they fit into `max_bytes`. O(entries)."""
-        fragments = stream.log.get_many(self.ids, max_bytes)
-        entries = Entries(self.ids, fragments, self.idle_ms, self.counts)
-        return entries if len(fragments) == len(self.ids) else entries.first(len(fragments))
+    def entries(self, log: EntryLog, max_bytes: int, work: PendingWork) -> Entries:
+        """Return the entries as far as they fit into `max_bytes` and into `work`, up to some that were
+        deleted. O(entries)."""
+        ids, fragments = self.ids, list[bytes | None]()
+        units = self.packed // PACKED_PER_UNIT
+        while len(fragments) < len(ids):
+            some = ids[len(fragments) : len(fragments) + _LOOKUP_CHUNK]
+            looks = log.cache.lookups
+            read = log.get_many(some, max_bytes)
+            work.count(len(read), units * len(read) // len(ids), log.cache.lookups - looks)
+            fragments += read
+            if len(read) < len(some) or work.is_spent or None in read:
+                break
+            max_bytes -= sum(map(len, filter(None, read)))
+        entries = Entries(ids, fragments, self.idle_ms, self.counts)
+        return entries if len(fragments) == len(ids) else entries.first(len(fragments))
 
 
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:
@@ -102,14 +132,17 @@ def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[Stream
     """The pending units of `group` that have live entries, longest pending first, and these entries.
 
     Units before the first of them are passed over for good (`DeliveryOrder.passed`), so the next call begins
-    after them. Ends after about `PENDING_LOOKS_MAX` entries or trimmed units were examined.
+    after them. Ends after about `PENDING_LOOKS_MAX` entries or trimmed units were examined, or fewer if they
+    are in many units or blocks.
     """
-    order, live_among = group.pending.order, stream.log.live_among
+    order, log = group.pending.order, stream.log
     least = stream.first_id if stream.length else MAX_ID + 1
     units, examined, is_leading = order.not_passed(), 0, True
     while examined < PENDING_LOOKS_MAX and (some := _some_of(units, least)):
-        examined += sum(len(ids) or 1 for _, ids in some)
-        live_ids = live_among(value for _, ids in some for value in ids)
+        looks = log.cache.lookups
+        live_ids = log.live_among(value for _, ids in some for value in ids)
+        examined += sum(len(ids) + _LOOKS_PER_UNIT if ids else 1 for _, ids in some)
+        examined += (log.cache.lookups - looks) * _LOOKS_PER_BLOCK
         if is_leading and not live_ids:
             order.pass_over(some[-1][0])
             continue

@@ -33,11 +33,13 @@ _SHORT_END: Final = 1 << 16
 class Decoded:
     """The entries of one block by position."""
 
-    __slots__ = ("fragments", "ids", "position_of", "size_bytes", "used_in")
+    __slots__ = ("base", "fragments", "ids", "position_of", "size_bytes", "used_in")
 
     def __init__(self, ids: Sequence[StreamId], fragments: Sequence[bytes], size_bytes: int = 0) -> None:
         # The ids, rising, those of holes included.
         self.ids = ids
+        # The id at position 0 if the ids are a range, else None.
+        self.base: StreamId | None = ids.start if isinstance(ids, range) else None
         # The entries in their stored form; that of a hole may be empty.
         self.fragments = fragments
         # Bytes of ids and fragments when packed, without Python's objects; 0 for an open block.
@@ -47,10 +49,12 @@ class Decoded:
         # Finds an id's position: O(1) for consecutive ids and after `index`, else O(log n).
         self.position_of: PositionOf = _of_range(ids) if isinstance(ids, range) else partial(_search, ids)
 
-    def index(self) -> None:
-        """Make a table of positions, if the search is not O(1) yet. Costs as much as ten searches."""
+    def index(self) -> PositionOf:
+        """Make a table of positions, if the search is not O(1) yet, and return the search. Costs as much as
+        ten searches."""
         if isinstance(self.position_of, partial):
             self.position_of = table_of(self.ids, range(len(self.ids))).get
+        return self.position_of
 
 
 class Packed:

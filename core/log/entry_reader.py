@@ -96,9 +96,10 @@ class EntryReader(BlockIndex):
         firsts = self._first_ids
         for value in ids:
             number = bisect_right(firsts, value)
-            if number not in opened:
-                opened[number] = self._open(self._blocks[number - 1])
-            base, fragments = opened[number]
+            place = opened.get(number)
+            if place is None:
+                place = opened[number] = self._open(self._blocks[number - 1])
+            base, fragments = place
             try:
                 fragment = fragments[value - base]
             except LookupError:
@@ -112,13 +113,10 @@ class EntryReader(BlockIndex):
 
     def _open(self, block: Block) -> _Opened:
         entries = self.cache.few(block)
-        if isinstance(entries, Packed):
-            if entries.base is not None and not block.holes:
-                return entries.base, entries
-            return 0, ById(entries.position_of, entries, block.holes)
-        if block.is_run and not block.holes:
-            return block.first_id, entries.fragments
-        return 0, ById(entries.position_of, entries.fragments, block.holes)
+        fragments = entries if isinstance(entries, Packed) else entries.fragments
+        if not block.holes and (entries.base is not None or block.is_run):
+            return block.first_id, fragments
+        return 0, ById(entries.position_of, fragments, block.holes)
 
     def __contains__(self, value: StreamId) -> bool:
         index = bisect_right(self._first_ids, value) - 1
@@ -161,10 +159,9 @@ class EntryReader(BlockIndex):
         if block.is_run:
             first_id = block.first_id
             return {value - first_id: value for value in some if not holes >> (value - first_id) & 1}
-        decoded = self.cache.get(block)
-        if len(some) >= _SEARCHES_PER_TABLE:
-            decoded.index()
-        found = zip(map(decoded.position_of, some), some, strict=True)
+        are_few = len(some) < _SEARCHES_PER_TABLE
+        position_of = self.cache.few(block).position_of if are_few else self.cache.get(block).index()
+        found = zip(map(position_of, some), some, strict=True)
         return {at: value for at, value in found if at is not None and not holes >> at & 1}
 
     # --- by range ------------------------------------------------------------------------------

@@ -154,6 +154,8 @@ class PendingIndex(RunIndex):
 
         The list must not change while the iterator is in use.
         """
+        if not self.runs:
+            return self.scattered.from_(start)
         ids = run_ids(self.runs, start)
         return merge(ids, self.scattered.from_(start)) if self.scattered else ids
 

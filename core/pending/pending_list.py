@@ -22,17 +22,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import repeat
-from operator import eq
 from typing import Any, Final
 
-from tailrace.core.id_keys import ID_BYTES, id_key, id_keys
+from tailrace.core.id_keys import ID_BYTES
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.packing import Packing
+from tailrace.core.pending.regrouping import Regrouping
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.stretches import may_begin_stretch, stretch_length
 from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MIN, Bunch, Single, Unit
+from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Single, Unit
 from tailrace.core.stream_id import StreamId
 
 REFILED_AT_ONCE_MAX: Final = 5_000
@@ -42,7 +41,7 @@ _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
 
 
-class PendingEntriesList(Packing):
+class PendingEntriesList(Regrouping):
     """The pending entries of one group. n: pending entries, m: entries of one call.
 
     Only `core.apply`, and `Group.copy` and `core.storage` through `restore`, call the methods that change it.
@@ -69,19 +68,6 @@ class PendingEntriesList(Packing):
         self.remove_present(ids)
         return self._meets_run(ids[0], ids[-1])
 
-    def _add_scattered(
-        self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
-    ) -> None:
-        """Make `ids`, none of them pending, pending as singles or as bunches."""
-        for start in range(0, len(ids), BUNCH_LENGTH_MAX):
-            some = ids[start : start + BUNCH_LENGTH_MAX]
-            counts = deliveries[start : start + BUNCH_LENGTH_MAX]
-            if len(some) >= RUN_OR_BUNCH_LENGTH_MIN:
-                self._add_bunch(Bunch(some, consumer, at_ms, counts))
-                continue
-            for value, count in zip(some, counts, strict=True):
-                self._file_scattered((id_key(value),), value, Single(value, consumer, at_ms, count))
-
     # --- claiming ------------------------------------------------------------------------------
 
     def claim(
@@ -100,8 +86,9 @@ class PendingEntriesList(Packing):
         moved = self._move_bunches(ids, consumer, at_ms, deliveries, 0)
         if moved:
             ids, deliveries = ids[moved:], deliveries[moved:]
-        if self.scattered.has_all(ids):
-            self._assign_scattered(ids, consumer, at_ms, deliveries)
+        units = self.scattered.get_all(ids)
+        if None not in units:
+            self._regroup(ids, units, consumer, at_ms, deliveries)
             return
         done = start = 0
         while len(ids) - start >= RUN_OR_BUNCH_LENGTH_MIN:
@@ -150,18 +137,7 @@ class PendingEntriesList(Packing):
             return
         units = self.scattered.get_all(ids)
         self._remove_from_runs(value for value, unit in zip(ids, units, strict=True) if unit is None)
-        self._assign_scattered(ids, consumer, at_ms, deliveries)
-
-    def _assign_scattered(
-        self, ids: Sequence[StreamId], consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
-    ) -> None:
-        """As `_assign`, for four or more ids that are in no run."""
-        start = self._move_bunches(ids, consumer, at_ms, deliveries, 0)
-        while start < len(ids):
-            end = start + BUNCH_LENGTH_MAX
-            self._remove_scattered(ids[start:end])
-            self._add_scattered(ids[start:end], consumer, at_ms, deliveries[start:end])
-            start = self._move_bunches(ids, consumer, at_ms, deliveries, end)
+        self._regroup(ids, units, consumer, at_ms, deliveries)
 
     def _assign_one(self, value: StreamId, consumer: Consumer | None, at_ms: int, deliveries: int) -> None:
         key = value.to_bytes(ID_BYTES)
@@ -174,36 +150,6 @@ class PendingEntriesList(Packing):
         self._change_owner((key,), unit, consumer)
         unit.delivered_at_ms, unit.deliveries = at_ms, deliveries
         self._enlist(unit)
-
-    def _move_bunches(
-        self,
-        ids: Sequence[StreamId],
-        consumer: Consumer | None,
-        at_ms: int,
-        deliveries: Sequence[int],
-        start: int,
-    ) -> int:
-        """Give the whole bunches with which ``ids[start:]`` begins another owner and time, and return the
-        index after the last of their entries. O(result) in C."""
-        while start < len(ids):
-            bunch = self.scattered.get(id_key(ids[start]))
-            if not isinstance(bunch, Bunch) or self.is_gone(bunch):
-                break
-            end = start + len(bunch.members)
-            if end > len(ids) or not all(map(eq, bunch.members, ids[start:end])):
-                break
-            self._move_bunch(bunch, consumer, at_ms, deliveries[start:end])
-            start = end
-        return start
-
-    def _move_bunch(
-        self, bunch: Bunch, consumer: Consumer | None, at_ms: int, deliveries: Sequence[int]
-    ) -> None:
-        (self.order_of(bunch) if bunch.consumer is None else self.order).discard(bunch)
-        self._change_owner(tuple(id_keys(bunch.members)), bunch, consumer)
-        bunch.delivered_at_ms = at_ms
-        bunch.set_deliveries(deliveries)
-        self._enlist(bunch)
 
     # --- all entries of a consumer -------------------------------------------------------------
 

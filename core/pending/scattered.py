@@ -5,9 +5,8 @@
 
 The table is divided by id into parts of limited size. Reading in the order of ids sorts only the parts that
 it reaches. Removing a span of ids takes most parts out whole, and removing a consumer takes its table out of
-each part, so both cost little for each entry. A group with few scattered entries has one part.
-
-This module never changes a unit, and never counts what an owner has.
+each part, so both cost little for each entry. A group with few scattered entries has one part. This module
+never changes a unit, and never counts what an owner has.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import Final
 from tailrace.core.id_keys import id_key, id_keys, ids_of_keys
 from tailrace.core.pending.consumer import Consumer, start_key
 from tailrace.core.pending.id_spans import IdSpans
-from tailrace.core.pending.scattered_part import Part, Removed, Units, drop_keys, find, find_purged
+from tailrace.core.pending.scattered_part import Part, Removed, Row, Units, drop_keys, find, find_purged
 from tailrace.core.pending.units import Bunch, Single
 from tailrace.core.stream_id import StreamId
 
@@ -84,10 +83,6 @@ class ScatteredTable:
     def get_all(self, ids: Iterable[StreamId]) -> list[Single | Bunch | None]:
         """As `get`, for each of `ids`. O(m log p), O(m) in C for one part."""
         return list(map(self.get, id_keys(ids)))
-
-    def has_all(self, ids: Iterable[StreamId]) -> bool:
-        """Whether all of `ids` are in the table. O(m log p), O(m) in C for one part."""
-        return None not in map(self.get, id_keys(ids))
 
     def has_none(self, ids: Sequence[StreamId]) -> bool:
         """Whether none of `ids`, which rise, is in the table. O(m) in C for each part between their ends."""
@@ -179,6 +174,15 @@ class ScatteredTable:
             self.parts[index].unfile(some, consumer)
             self.parts[index].file(some, unit)
 
+    def replace(self, changes: Iterable[Row]) -> None:
+        """Give some ids other units, all of one owner. O(m log p)."""
+        by_index: defaultdict[int, list[Row]] = defaultdict(list)
+        for row in changes:
+            by_index[bisect_right(self._starts, row[0]) - 1].append(row)
+        for index, rows in sorted(by_index.items(), reverse=True):
+            if self._purged(index).replace(rows) > PART_LENGTH_MAX:
+                self._divide(index)
+
     # --- removing many -------------------------------------------------------------------------
 
     def take_spans(self, spans: IdSpans) -> list[Part]:
@@ -215,10 +219,9 @@ class ScatteredTable:
         """Remove all entries of `consumer`, and return them. O(p), and O(m) in C."""
         taken: list[Units] = []
         for holder in consumer.holders:
-            some = [part.owned[holder].copy() for part in self.parts if holder in part.owned]
-            for units in some:
+            for units in [part.owned[holder].copy() for part in self.parts if holder in part.owned]:
                 self.remove(units, holder)
-            taken += some
+                taken.append(units)
         return taken
 
     def let_go(self, consumer: Consumer) -> list[Removed]:
@@ -239,8 +242,7 @@ class ScatteredTable:
         return taken
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> Iterator[Units]:
-        """File the entries of `consumer`, without those of its estates, under `new_consumer`, and return
-        them. O(p), and O(m) in C."""
+        """File the entries of `consumer` under `new_consumer`, without its estates'. O(p), O(m) in C."""
         for part in self.parts:
             owned = part.owned.pop(consumer, None)
             if owned is not None:

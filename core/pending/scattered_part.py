@@ -6,7 +6,8 @@ This module never changes a unit. `core.pending.scattered` decides which ids a p
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from heapq import merge
 from itertools import compress
 from typing import Any, Final, TypeAlias
@@ -26,6 +27,9 @@ _SHARE: Final = 8
 
 Units: TypeAlias = dict[bytes, Single | Bunch]
 """The keys of ids, and the unit of each."""
+
+Row: TypeAlias = tuple[bytes, Single | Bunch | None, Single | Bunch]
+"""The key of an id, its unit before a change, None for a new id, and its unit after the change."""
 
 
 def drop_keys(table: dict[bytes, Any], keys: Iterable[bytes]) -> None:
@@ -85,6 +89,28 @@ class Part:
             drop_keys(owned, keys)
             if not owned:
                 del self.owned[consumer]
+
+    def replace(self, rows: Sequence[Row]) -> int:
+        """Change the units of some ids, all to those of one owner. Return how many entries the part has.
+        O(m)."""
+        consumer = rows[0][2].consumer
+        gone: defaultdict[Consumer | None, list[bytes]] = defaultdict(list)
+        new: list[bytes] = []
+        for key, before, _ in rows:
+            if before is None:
+                new.append(key)
+            else:
+                gone[before.consumer].append(key)
+                # The table and that of the owner share the object of the key.
+                del self.units[key]
+        for owner, keys in gone.items():
+            self.unfile(keys, owner)
+        changed = {key: unit for key, _, unit in rows}
+        self.units.update(changed)
+        if consumer is not None:
+            self.owned.setdefault(consumer, {}).update(changed)
+        self.keys.note(new)
+        return len(self.units)
 
     def take(self, keys: Collection[bytes]) -> Part:
         """Move `keys` to a new part and return it. O(m) in C, and O(owners)."""

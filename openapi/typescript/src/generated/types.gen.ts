@@ -872,6 +872,14 @@ export type Limits = {
      */
     memory_limit_mb: number;
     /**
+     * Pending entries that one scan for idle entries examines.
+     */
+    xautoclaim_scan_max: number;
+    /**
+     * Work of one group read with `claim_min_idle_ms`, one read of a consumer's history, or one scan for idle entries: 1 for each pending entry, 6 for the entries that were delivered or claimed together, and 8 for each block of the stream in which entries are looked up. The next request continues from there.
+     */
+    pending_steps_max: number;
+    /**
      * Entries that a group with `order_by` holds back. At this number it reads no further until one of them is delivered or deleted.
      */
     held_entries_max: number;
@@ -1103,10 +1111,6 @@ export type Limits = {
      * Keys that `SCAN` as the only command of an HTTP request examines.
      */
     scan_request_keys_max: number;
-    /**
-     * Pending entries that one scan for idle entries examines.
-     */
-    xautoclaim_scan_max: number;
     /**
      * Pending entries that one group read with `claim_min_idle_ms` or one list of idle pending entries examines without success.
      */
