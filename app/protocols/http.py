@@ -149,12 +149,12 @@ class HttpProtocol(asyncio.Protocol):
 
     def request_received(self) -> None:
         """Execute a hot request; notify the application of the end of any other."""
-        request, self._arriving = self._arriving, None
+        request, read, self._arriving, self._read = self._arriving, self._read, None, None
         assert request is not None, "a head comes before the end"
         request.complete()
         if isinstance(request, HotRequest):
-            if self._read is not None:
-                self.hot.cached_heads.keep(self._read, request)
+            if read is not None:  # the read begins with this request, not with one after it
+                self.hot.cached_heads.keep(read, request)
             self._run.carry_out(request)
             if self.state.answering is FREE:
                 self._memory.release()
