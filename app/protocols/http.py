@@ -106,11 +106,11 @@ class HttpProtocol(asyncio.Protocol):
             self.take(data)
 
     def take(self, data: bytes) -> None:
-        """Pass data to the parser, or hold it until a run is answered."""
+        """Pass data to the parser, or hold it until a run is answered, and after data that is held."""
         if self.state.receiving is DISCARDING:
             return
         is_between = self.state.receiving is IDLE
-        if is_between and self.state.answering is HOT:
+        if is_between and (self.state.answering is HOT or self._run.held):
             self._run.held += data
             self._flow.pause_reading()
             return
