@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from heapq import nsmallest
 from itertools import repeat
-from operator import eq
+from operator import attrgetter, eq
 from typing import Any, Final
 
 from tailrace.core.id_keys import ID_BYTES, id_key, id_keys
@@ -37,6 +38,9 @@ from tailrace.core.stream_id import StreamId
 
 REFILED_AT_ONCE_MAX: Final = 5_000
 """Scattered entries of one transfer that get their new owner at once, in 2 ms. More become an estate."""
+
+_REFILED_HOLDERS_MAX: Final = 16
+"""Estates whose entries one transfer files again: looking for entries takes a microsecond for each part."""
 
 _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
@@ -209,7 +213,11 @@ class PendingEntriesList(Packing):
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> None:
         """Make `new_consumer` the owner of all entries of `consumer`, which is used no more. Times, counts
-        and order do not change. O(runs log runs), and O(p) for scattered entries in p parts."""
+        and order do not change. O(runs log runs), O(estates), and O(p) for scattered entries in p parts.
+
+        Estates that have become small end here, or many transfers could leave many: each estate that stays
+        had more than `REFILED_AT_ONCE_MAX` entries at its last look, or is one of few more.
+        """
         for key in consumer.runs:
             run = self.runs[key]
             if isinstance(run, Strip):
@@ -218,12 +226,17 @@ class PendingEntriesList(Packing):
                 run.consumer = new_consumer
         new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
         new_consumer.pending_count += consumer.pending_count
-        scattered_count = self.scattered.count_of((consumer,))
-        if scattered_count <= REFILED_AT_ONCE_MAX:
-            scattered_count = 0
-            for units in self.scattered.transfer(consumer, new_consumer):
+        consumer.pending_count = self.scattered.count_of((consumer,))
+        new_consumer.inherit(consumer)
+        room = REFILED_AT_ONCE_MAX
+        for estate in nsmallest(_REFILED_HOLDERS_MAX, new_consumer.estates, key=attrgetter("pending_count")):
+            room -= estate.pending_count
+            if room < 0:
+                break
+            estate.pending_count = 0
+            for units in self.scattered.transfer(estate, new_consumer):
                 deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
-        new_consumer.inherit(consumer, scattered_count)
+        new_consumer.forget_empty_estates()
 
 
 def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:
