@@ -3,9 +3,8 @@
 A client that pipelines sends many requests in one read. The requests of a run do not wait for each other's
 answers, and the answers are written in the order of the requests. If all answers are known at the end of the
 read, they are written at once, and the state of the connection does not change. If the documented route has
-to answer a request, the run ends before that request, and the route gets the request after the answers of the
-run. So commands run in the order of the requests. Data that arrives during a run is held until its end. This
-module owns the run. It never parses a head.
+to answer a request, the run ends before that request, and the route gets it after the answers of the run. So
+commands run in the order of the requests. Data that arrives during a run is held. No head is parsed here.
 """
 
 from __future__ import annotations
@@ -179,10 +178,11 @@ class HotRun:
         return not is_over and self._queue.end_after_input(incomplete)
 
     def _stop_waiting(self) -> bool:
-        """Stop the read that waits. Return whether it was the only request without an answer."""
+        """Stop the read that waits. Return whether no earlier request is without an answer."""
         if not self._due or not self._due[-1].stop_waiting():
             return False
         self._hot.observer.gone(self._due.pop())
+        self._queue.queue.clear()  # a client would take the next answer for that of the read
         if self._due:
             self._queue.submit(self._due[-1])
         return not self._due

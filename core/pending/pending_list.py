@@ -215,8 +215,8 @@ class PendingEntriesList(Packing):
         """Make `new_consumer` the owner of all entries of `consumer`, which is used no more. Times, counts
         and order do not change. O(runs log runs), O(estates), and O(p) for scattered entries in p parts.
 
-        Estates that have become small end here, or many transfers could leave many: each estate that stays
-        had more than `REFILED_AT_ONCE_MAX` entries at its last look, or is one of few more.
+        The smallest estates end here: otherwise many transfers could leave many estates with few entries
+        each.
         """
         for key in consumer.runs:
             run = self.runs[key]
