@@ -218,13 +218,14 @@ class PendingEntriesList(Packing):
         The smallest estates end here: otherwise many transfers could leave many estates with few entries
         each.
         """
-        for key in consumer.runs:
-            run = self.runs[key]
-            if isinstance(run, Strip):
-                run.replace_owner(consumer, new_consumer)
-            else:
-                run.consumer = new_consumer
-        new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
+        runs = list(map(self.runs.__getitem__, consumer.runs))
+        strips = [run for run in runs if isinstance(run, Strip)]
+        uniform = [run for run in runs if run.is_uniform] if strips else runs
+        deque(map(_set_consumer, uniform, repeat(new_consumer)), maxlen=0)
+        new_consumer.runs.update(zip(consumer.runs, runs, strict=True))
+        for strip in strips:
+            strip.replace_owner(consumer, new_consumer)
+            new_consumer.runs[strip.key] = strip.index_for(new_consumer)
         new_consumer.pending_count += consumer.pending_count
         consumer.pending_count = self.scattered.count_of((consumer,))
         new_consumer.inherit(consumer)
