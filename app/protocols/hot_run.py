@@ -175,7 +175,7 @@ class HotRun:
         """Stop the read that waits, which gets no answer, because the client has ended its side and may be
         gone. Return whether other answers are due: see `Answers.end_after_input`."""
         is_over = self._stop_waiting()
-        return not is_over and self._queue.end_after_input(incomplete)
+        return not is_over and self._queue.end_after_input(incomplete, self.deferred)
 
     def _stop_waiting(self) -> bool:
         """Stop the read that waits. Return whether no earlier request is without an answer."""

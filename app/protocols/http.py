@@ -227,7 +227,7 @@ class HttpProtocol(asyncio.Protocol):
     def shutdown(self) -> None:
         """End the connection after the last answer that is due, because the server stops."""
         self._run.end_turn()
-        if not self._answers.end_after_latest():
+        if not self._answers.end_after_latest(self._run.deferred):
             self._ending.close()
 
     def check_deadlines(self, passed_s: float) -> None:

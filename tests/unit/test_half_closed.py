@@ -73,6 +73,8 @@ def test_all_requests_are_answered_as_if_the_client_had_not_ended_its_side(
     [
         [APPEND, LATE_REFUSED, HOT_GET, APPEND],
         [LATE_REFUSED, APPEND],
+        [APPEND, REFUSED],
+        [APPEND, REFUSED, HOT_GET],
         [REFUSED, APPEND, LATE_REFUSED, LATE_REFUSED, GET, APPEND],
     ],
 )
