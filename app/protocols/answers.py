@@ -42,15 +42,18 @@ class Answers:
         """Start the oldest request of the queue."""
         self.start(self.queue.popleft())
 
-    def end_after_latest(self) -> bool:
-        """End the connection after the last answer that is still due. Return False if none is due."""
-        latest = self.queue[-1] if self.queue else self.current
+    def end_after_latest(self, deferred: HotRequest | None) -> bool:
+        """End the connection after the last answer that is still due. Return False if none is due.
+        `deferred`: the request that follows the current one, before those of the queue."""
+        latest = self.queue[-1] if self.queue else deferred or self.current
         if latest is None or self._state.answering is Answering.LEAVING:
             return False
         latest.end_connection_after()
         return True
 
-    def end_after_input(self, incomplete: AsgiRequest | HotRequest | None) -> bool:
+    def end_after_input(
+        self, incomplete: AsgiRequest | HotRequest | None, deferred: HotRequest | None
+    ) -> bool:
         """End the connection after the answers that are due, because the client has ended its side.
 
         Return False if no answer is due. `incomplete`: the request whose body will never be complete; it gets
@@ -62,7 +65,7 @@ class Answers:
             return False
         if self._state.receiving is Receiving.DISCARDING:
             return self._state.answering in {Answering.HOT, Answering.ASGI}
-        is_due = self.end_after_latest()
+        is_due = self.end_after_latest(deferred)
         if is_due:
             self._state.happened(Event.INPUT_ENDED)
         return is_due

@@ -59,8 +59,10 @@ class CachedHeads:
         return self._heads.get(_raw_head_of(data, start))
 
     def keep(self, data: bytes, request: HotRequest) -> None:
-        """Store the head of `request`, if `data` begins with the whole request."""
+        """Store the head of `request`, the first one in `data`, if `data` begins with the whole request."""
         raw = _raw_head_of(data, 0)
+        if not raw.startswith(b"%b %b " % (request.head.method, request.head.target)):
+            return  # blank lines come before the head, or the target is a whole URL
         size = len(raw) + len(request.body)
         names = {name for name, _ in request.head.headers}
         if not raw or size > min(len(data), CACHED_REQUEST_BYTES_MAX) or names & _ONCE:

@@ -3,8 +3,8 @@
 A client that pipelines sends many requests in one read. The requests of a run do not wait for each other's
 answers, and the answers are written in the order of the requests. If all answers are known at the end of the
 read, they are written at once, and the state of the connection does not change. If the documented route has
-to answer a request, it gets the request after the answers of the run, so commands run in the order of the
-requests. Data that arrives during a run is held until its end. This module never parses a head.
+to answer a request, the run ends before that request, and the route gets it after the answers of the run. So
+commands run in the order of the requests. Data that arrives during a run is held. No head is parsed here.
 """
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ class HotRun:
         """The requests without a written answer, the oldest first."""
         self._is_growing = False
         """A read is being carried out: its answers that are known at its end are written together."""
-        self._answered: list[HotRequest] = []
-        """The requests whose answers are to be written next, the oldest first."""
+        self._answered: list[HotRequest] = []  # Their answers are written next, the oldest first.
 
     def close(self) -> None:
         """Drop the references that form circles with the connection, which has ended."""
@@ -185,13 +184,14 @@ class HotRun:
         """Stop the read that waits, which gets no answer, because the client has ended its side and may be
         gone. Return whether other answers are due: see `Answers.end_after_input`."""
         is_over = self._stop_waiting()
-        return not is_over and self._queue.end_after_input(incomplete)
+        return not is_over and self._queue.end_after_input(incomplete, self.deferred)
 
     def _stop_waiting(self) -> bool:
-        """Stop the read that waits. Return whether it was the only request without an answer."""
+        """Stop the read that waits. Return whether no earlier request is without an answer."""
         if not self._due or not self._due[-1].stop_waiting():
             return False
         self._hot.observer.gone(self._due.pop())
+        self._queue.queue.clear()  # a client would take the next answer for that of the read
         if self._due:
             self._queue.submit(self._due[-1])
         return not self._due

@@ -1,7 +1,6 @@
 """HTTP/1.1 on one connection: executes the steps that `state` allows.
 
-This module owns the choice of the collaborator for each step. Hot requests go to the store (`hot_run`), all
-others to the application, one after another. A hot request whose head is cached skips the parser.
+Hot requests go to the store (`hot_run`), all others to the application. This module owns the choice.
 """
 
 from __future__ import annotations
@@ -87,6 +86,8 @@ class HttpProtocol(asyncio.Protocol):
         """Keep a connection that the client has half closed for answers that are due. TLS cannot do this."""
         self._run.end_turn()
         self._asgi.client_ended.set()
+        if self._run.held:
+            self.take(self._run.take_held())
         return self.transport.can_write_eof() and self._run.end_after_input(self._arriving)
 
     def pause_writing(self) -> None:
@@ -107,11 +108,13 @@ class HttpProtocol(asyncio.Protocol):
             self.take(data)
 
     def take(self, data: bytes) -> None:
-        """Pass data to the parser, or hold it until a run and the request after it are answered."""
+        """Pass data to the parser, or hold it until a run is answered, and after data that is held. Nothing
+        is held once the client has ended its side: the application answers what follows the run."""
         if self.state.receiving is DISCARDING:
             return
         is_between = self.state.receiving is IDLE
-        if is_between and (self.state.answering is HOT or self._run.held):
+        may_hold = is_between and not self._asgi.client_ended.is_set()
+        if may_hold and (self.state.answering is HOT or self._run.held):
             self._run.held += data
             self._flow.pause_reading()
             return
@@ -149,12 +152,12 @@ class HttpProtocol(asyncio.Protocol):
 
     def request_received(self) -> None:
         """Execute a hot request; notify the application of the end of any other."""
-        request, self._arriving = self._arriving, None
+        request, read, self._arriving, self._read = self._arriving, self._read, None, None
         assert request is not None, "a head comes before the end"
         request.complete()
         if isinstance(request, HotRequest):
-            if self._read is not None:
-                self.hot.cached_heads.keep(self._read, request)
+            if read is not None:  # the read begins with this request, not with one after it
+                self.hot.cached_heads.keep(read, request)
             self._run.carry_out(request)
             if self.state.answering is FREE:
                 self._memory.release()
@@ -224,13 +227,16 @@ class HttpProtocol(asyncio.Protocol):
     def shutdown(self) -> None:
         """End the connection after the last answer that is due, because the server stops."""
         self._run.end_turn()
-        if not self._answers.end_after_latest():
+        if not self._answers.end_after_latest(self._run.deferred):
             self._ending.close()
 
     def check_deadlines(self, passed_s: float) -> None:
         """End the connection if it has made no progress for too long. Called about once a second."""
         self._run.end_turn()
-        progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=self._is_body_owed)
+        # The server waits for the rest of a body whose request has no answer yet.
+        arriving = self._arriving if self.state.receiving is BODY else None
+        is_owed = arriving is not None and not arriving.is_answered and not self._flow.read_paused
+        progress = Progress.of(self.state, self._reader, self.transport, is_body_owed=is_owed)
         if (overdue := self._deadlines.check(progress, passed_s)) is None:
             return
         if overdue.reason is not None:
@@ -242,9 +248,3 @@ class HttpProtocol(asyncio.Protocol):
             self._refusals.refuse(overdue.refusal, self._arriving)
         if not self._refusals.is_pending:
             self._ending.close()
-
-    @property
-    def _is_body_owed(self) -> bool:
-        """Return whether the server waits for the rest of a body whose request has no answer yet."""
-        arriving = self._arriving if self.state.receiving is BODY else None
-        return arriving is not None and not arriving.is_answered and not self._flow.read_paused

@@ -83,15 +83,17 @@ class Consumer:
         other.active_at_ms = self.active_at_ms
         return other
 
-    def inherit(self, consumer: Consumer, scattered_count: int) -> None:
-        """Take over the estates of `consumer`, and `consumer` itself, which is used no more and has
-        `scattered_count` other entries, as an estate. O(estates)."""
-        consumer.pending_count = scattered_count
-        found = [*self.estates, *consumer.estates, consumer]
+    def inherit(self, consumer: Consumer) -> None:
+        """Take over the estates of `consumer`, and `consumer` itself, which is used no more and whose
+        `pending_count` is the number of its other scattered entries, as an estate. O(estates)."""
+        self.estates += [*consumer.estates, consumer]
         consumer.estates, consumer.runs = [], SortedDict()
-        self.estates = [estate for estate in found if estate.pending_count]
         for estate in self.estates:
             estate.heir = self
+
+    def forget_empty_estates(self) -> None:
+        """Forget the estates without entries: no unit points to them. O(estates)."""
+        self.estates = [estate for estate in self.estates if estate.pending_count]
 
     @property
     def holders(self) -> tuple[Consumer, ...]:

@@ -21,7 +21,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from heapq import nsmallest
 from itertools import repeat
+from operator import attrgetter
 from typing import Any, Final
 
 from tailrace.core.id_keys import ID_BYTES
@@ -36,6 +38,9 @@ from tailrace.core.stream_id import StreamId
 
 REFILED_AT_ONCE_MAX: Final = 5_000
 """Scattered entries of one transfer that get their new owner at once, in 2 ms. More become an estate."""
+
+_REFILED_HOLDERS_MAX: Final = 16
+"""Estates whose entries one transfer files again: looking for entries takes a microsecond for each part."""
 
 _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
@@ -155,21 +160,31 @@ class PendingEntriesList(Regrouping):
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> None:
         """Make `new_consumer` the owner of all entries of `consumer`, which is used no more. Times, counts
-        and order do not change. O(runs log runs), and O(p) for scattered entries in p parts."""
-        for key in consumer.runs:
-            run = self.runs[key]
-            if isinstance(run, Strip):
-                run.replace_owner(consumer, new_consumer)
-            else:
-                run.consumer = new_consumer
-        new_consumer.runs.update((key, self.runs[key].index_for(new_consumer)) for key in consumer.runs)
+        and order do not change. O(runs log runs), O(estates), and O(p) for scattered entries in p parts.
+
+        The smallest estates end here: otherwise many transfers could leave many estates with few entries
+        each.
+        """
+        runs = list(map(self.runs.__getitem__, consumer.runs))
+        strips = [run for run in runs if isinstance(run, Strip)]
+        uniform = [run for run in runs if run.is_uniform] if strips else runs
+        deque(map(_set_consumer, uniform, repeat(new_consumer)), maxlen=0)
+        new_consumer.runs.update(zip(consumer.runs, runs, strict=True))
+        for strip in strips:
+            strip.replace_owner(consumer, new_consumer)
+            new_consumer.runs[strip.key] = strip.index_for(new_consumer)
         new_consumer.pending_count += consumer.pending_count
-        scattered_count = self.scattered.count_of((consumer,))
-        if scattered_count <= REFILED_AT_ONCE_MAX:
-            scattered_count = 0
-            for units in self.scattered.transfer(consumer, new_consumer):
+        consumer.pending_count = self.scattered.count_of((consumer,))
+        new_consumer.inherit(consumer)
+        room = REFILED_AT_ONCE_MAX
+        for estate in nsmallest(_REFILED_HOLDERS_MAX, new_consumer.estates, key=attrgetter("pending_count")):
+            room -= estate.pending_count
+            if room < 0:
+                break
+            estate.pending_count = 0
+            for units in self.scattered.transfer(estate, new_consumer):
                 deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
-        new_consumer.inherit(consumer, scattered_count)
+        new_consumer.forget_empty_estates()
 
 
 def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:

@@ -69,6 +69,11 @@ class Scene:
             self.pending.claim(some, (self.alice, self.bob)[start // portion % 2], 1, [1] * len(some))
         self.counts = [1] * COUNT
 
+    def transfer(self) -> None:
+        """Give all entries of alice to bob."""
+        self.pending.transfer(self.alice, self.bob)
+        self.alice = self.alice.without_entries()
+
     def group(self) -> Group:
         group = Group(b"g", 0, 0)
         group.pending = self.pending
@@ -104,7 +109,7 @@ STEPS: Final[dict[str, Callable[[Scene], object]]] = {
     "trim among many": lambda scene: scene.pending.remove_spans(
         IdSpans(counted(scene.ids[::3]), counted(scene.ids[1::3]))
     ),
-    "transfer": lambda scene: scene.pending.transfer(scene.alice, scene.bob),
+    "transfer": lambda scene: scene.transfer(),
 }
 
 

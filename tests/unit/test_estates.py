@@ -228,6 +228,20 @@ def test_estates_without_entries_are_forgotten_at_the_next_transfer(
     assert group.consumers[b"a"].pending_count == 40
 
 
+def test_many_transfers_leave_few_estates_however_few_entries_each_one_keeps(at_once: AtOnce) -> None:
+    at_once(100, 100)
+    engine = scattered(1_000)
+    group = stream_of(engine).groups[b"g"]
+    random = Random(1)
+    for turn in range(30):
+        ids = [f"{number}-0" for number in random.sample(range(1, 1_001), 101)]
+        engine.execute(command("XCLAIM", "s", "g", "c", 0, *ids), 5_000 + turn)
+        engine.execute(c.DeleteConsumer(b"s", b"g", b"c", transfer_to=b"a"), 5_000 + turn)
+        engine.execute(command("XCLAIM", "s", "g", "b", 0, *ids[1:]), 5_000 + turn)
+        assert len(group.consumers[b"a"].estates) <= 3
+        check(engine.keyspace)
+
+
 def test_a_deleted_consumer_with_estates_is_freed_without_the_garbage_collector(at_once: AtOnce) -> None:
     def consumer_count() -> int:
         return sum(isinstance(each, Consumer) for each in gc.get_objects())

@@ -14,7 +14,18 @@ from tailrace.api.application import create_api
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
-from tests.support.pipelines import APPEND, GET, KINDS, PatientStore, answers_in, answers_to
+from tests.support.pipelines import (
+    APPEND,
+    GET,
+    HOT_GET,
+    KINDS,
+    LATE_REFUSED,
+    REFUSED,
+    PatientStore,
+    answers_in,
+    answers_to,
+    settled,
+)
 from tests.support.protocol import Transport, connected, until
 
 HALF_A_BODY = APPEND[:-3].replace(b"\r\n\r\n", b"\r\nx-not-hot: 1\r\n\r\n")
@@ -52,6 +63,40 @@ def test_all_requests_are_answered_as_if_the_client_had_not_ended_its_side(
     async def both() -> None:
         expected = await answers_to([b"".join(requests)], store_class(Engine()))
         assert await answers_after_the_end(b"".join(requests), store_class(Engine())) == expected
+
+    asyncio.run(both())
+
+
+@STORES
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [APPEND, LATE_REFUSED, HOT_GET, APPEND],
+        [LATE_REFUSED, APPEND],
+        [APPEND, REFUSED],
+        [APPEND, REFUSED, HOT_GET],
+        [REFUSED, APPEND, LATE_REFUSED, LATE_REFUSED, GET, APPEND],
+    ],
+)
+def test_requests_with_known_heads_after_a_refusal_are_answered_as_well(
+    requests: Sequence[bytes], store_class: type[EngineStore]
+) -> None:
+    async def after_the_end() -> list[bytes]:
+        store = store_class(Engine())
+        protocol, transport = sent(b"", store)
+        for known in KINDS:
+            protocol.data_received(known)
+            await settled(protocol, transport)
+        transport.written.clear()
+        protocol.data_received(b"".join(requests))
+        end_input(protocol, transport)
+        await until(lambda: transport.is_ended)
+        protocol.connection_lost(None)
+        return [answer.replace(b"\nconnection: close", b"") for answer in answers_in(transport)]
+
+    async def both() -> None:
+        expected = await answers_to([*KINDS, *requests], store_class(Engine()))
+        assert await after_the_end() == expected[len(KINDS) :]
 
     asyncio.run(both())
 

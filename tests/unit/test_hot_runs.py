@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tailrace.api.ports import Answer
+from tailrace.app.protocols.state import Answering
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
 from tailrace.core.engine import Engine
@@ -42,6 +43,39 @@ def test_pipelined_requests_with_known_heads_are_answered_like_requests_one_by_o
         assert await answers_to([*KINDS, b"".join(requests)], store_class(Engine())) == apart
 
     asyncio.run(both())
+
+
+@pytest.mark.parametrize("cut", [1, 20, len(HOT_GET) - 1])
+def test_a_request_in_two_reads_after_a_late_refusal_stays_whole(cut: int) -> None:
+    async def story() -> list[bytes]:
+        may_answer = asyncio.Event()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            async def received() -> Any:
+                message = await receive()
+                await may_answer.wait()
+                return message
+
+            await echo(scope, received, send)
+
+        protocol, transport = connected(PatientStore(Engine()), slow)
+        may_answer.set()
+        for request in (APPEND, LATE_REFUSED):
+            protocol.data_received(request)
+            await settled(protocol, transport)
+        transport.written.clear()
+        may_answer.clear()
+        protocol.data_received(LATE_REFUSED + HOT_GET[:cut])
+        for _ in range(9):
+            await asyncio.sleep(0)
+        assert (protocol.state.answering, transport.is_reading_now) == (Answering.ASGI, True)
+        protocol.data_received(HOT_GET[cut:] + APPEND)
+        may_answer.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return [answer.rpartition(b"\n")[2][:8] for answer in answers_in(transport)]
+
+    assert asyncio.run(story()) == [b"POST /v1", b'{"length', b"POST /v1"]
 
 
 @pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])

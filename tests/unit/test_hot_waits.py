@@ -18,7 +18,7 @@ from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command, StreamLength
 from tailrace.core.engine import Engine
 from tailrace.core.parser import parse_request
-from tests.support.pipelines import APPEND, PatientStore, answers_in, post, settled
+from tests.support.pipelines import APPEND, HOT_GET, PatientStore, answers_in, post, settled
 from tests.support.protocol import Transport, connected, until
 
 NOT_HOT = b"x-not-hot: 1"
@@ -248,6 +248,24 @@ def test_a_chain_of_reads_that_each_end_the_next_wait_takes_no_depth() -> None:
         assert await store.execute(StreamLength(b"s%d" % links)) == 1
 
     asyncio.run(story())
+
+
+def test_a_request_after_a_read_whose_client_ends_its_side_is_not_answered_in_place_of_the_read() -> None:
+    async def story() -> list[bytes]:
+        store = PatientStore(Engine())
+        protocol, transport = await waiting(store)
+        await store.execute_all(commands("XADD race 1-0 rider Castilla"))
+        for request in (APPEND, HOT_GET):
+            await settled(protocol, transport)
+            protocol.data_received(request)
+        await settled(protocol, transport)
+        transport.written.clear()
+        protocol.data_received(APPEND + WAITING + HOT_GET)
+        assert protocol.eof_received(), "the answer to the append is due"
+        await until(lambda: transport.is_ended)
+        return [answer[:3] for answer in answers_in(transport)]
+
+    assert asyncio.run(story()) == [b"201"]
 
 
 def test_a_read_whose_client_leaves_while_the_store_looks_does_not_wait() -> None:
