@@ -69,9 +69,14 @@ def by_layer(stacks: Stacks) -> Counter[str]:
     return counts
 
 
+def _in_tree(path: str) -> str:
+    """Return a path in this tree from its root on; the folders of the layers are also in `tailrace`."""
+    return path.removeprefix(f"{Path.cwd()}/").removeprefix("tailrace/")
+
+
 def layer_of(path: str) -> str:
     """Return the layer that contains a file, or its library."""
-    first = path.removeprefix(f"{Path.cwd()}/").partition("/")[0]
+    first = _in_tree(path).partition("/")[0]
     return first if first in PACKAGES else "uvicorn, asyncio and the standard library"
 
 
@@ -119,7 +124,7 @@ def report(name: str, stacks: Stacks) -> Iterator[str]:
     yield "| share | function |"
     yield "|---|---|"
     for function, count in by_function(stacks).most_common(FUNCTIONS_SHOWN):
-        shown = function.removeprefix(f"{Path.cwd()}/").rpartition("site-packages/")[2]
+        shown = _in_tree(function).rpartition("site-packages/")[2]
         shown = shown.rpartition(f"/python{sys.version_info.major}.{sys.version_info.minor}/")[2]
         yield f"| {100 * count / total:.1f} % | {shown} |"
 

@@ -92,11 +92,12 @@ def test_a_profile_is_counted_by_function_and_by_layer() -> None:
         [
             f"main ({root}/app/server.py:3);execute ({root}/core/engine.py:9) 3",
             f"main ({root}/app/server.py:3);execute ({root}/core/engine.py:12) 2",
+            f"execute ({root}/tailrace/core/engine.py:9) 4",
             "run (/usr/lib/python3/asyncio/runners.py:7) 5",
         ]
     )
     assert by_function(stacks)[f"{root}/core/engine.py execute"] == 5
-    assert by_layer(stacks) == {"core": 5, "uvicorn, asyncio and the standard library": 5}
+    assert by_layer(stacks) == {"core": 9, "uvicorn, asyncio and the standard library": 5}
 
 
 def test_a_case_that_one_side_cannot_run_has_no_ratio() -> None:
