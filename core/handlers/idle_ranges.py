@@ -30,6 +30,10 @@ IdleEntry: TypeAlias = tuple[StreamId, Unit]
 _LOOKUP_CHUNK: Final = 1_000
 """How many pending entries the search through the ids looks up at once."""
 
+_WALK_SHARE: Final = 4
+"""Examining an entry in the order of delivery costs as much as this many in the order of ids: what was found
+is sorted, and most of it may not be asked for."""
+
 _id_of: Final = itemgetter(0)
 
 
@@ -46,7 +50,7 @@ class IdleRange:
         self._now_ms = now_ms
 
     def entries(self) -> Iterator[IdleEntry]:
-        """Return the first `count` of them in id order. O(idle units + count); if more than
+        """Return the first `count` of them in id order. O(idle units + count); if more than a quarter of
         `PENDING_LOOKS_MAX` units are idle, O(entries before the last of them).
 
         Raises LIMIT_EXCEEDED if more than `PENDING_LOOKS_MAX` entries were examined without success as well.
@@ -72,7 +76,7 @@ class IdleRange:
             if not self._is_idle(first):
                 break
             looks += _looks_at(unit)
-            if looks > PENDING_LOOKS_MAX:
+            if looks > PENDING_LOOKS_MAX // _WALK_SHARE:
                 return None
             if isinstance(unit, Strip) or self._consumer in (None, unit.owner):
                 units.append(unit)

@@ -92,6 +92,22 @@ def test_the_first_of_many_idle_runs_are_read_alone() -> None:
     assert calls < 3_000
 
 
+def test_the_first_of_many_idle_entries_in_no_order_are_found_without_a_look_at_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(LOOKS_MAX, 1_000)
+    engine = delivered(900, 1)
+    numbers = list(range(1, 901))
+    Random(1).shuffle(numbers)
+    for number in numbers:
+        engine.execute(command("XCLAIM", "s", "g", "c", 0, f"{number}-0"), 100)
+    rows: list[Any] = []
+    calls = calls_of(lambda: rows.extend(pending(engine, 100_000, 50, 10)))
+    assert [format_id(row.id) for row in rows] == [f"{number}-0" for number in range(1, 11)]
+    # A quarter of the limit in the order of delivery, then in the order of ids.
+    assert calls < 5_000
+
+
 def test_a_search_among_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LOOKS_MAX, 1_000)
     engine = delivered(5_000, 1)
