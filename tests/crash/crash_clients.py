@@ -31,8 +31,14 @@ class Connection:
     def import_entries(self, key: str, lines: bytes) -> Any:
         return self._post(f"/v1/streams/{key}/entries:import", lines, NDJSON)
 
+    def get(self, path: str) -> Any:
+        return self._answer_to("GET", path, b"", {})
+
     def _post(self, path: str, body: bytes, headers: dict[str, str]) -> Any:
-        self._http.request("POST", path, body, headers)
+        return self._answer_to("POST", path, body, headers)
+
+    def _answer_to(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Any:
+        self._http.request(method, path, body, headers)
         response = self._http.getresponse()
         answer = response.read()
         assert response.status in (200, 201), (path, body[:200], answer)
