@@ -119,6 +119,21 @@ def test_a_read_of_the_history_of_a_consumer_ends_when_its_work_is_spent() -> No
     assert seen == list(range(1, ENTRIES + 1))
 
 
+def test_a_reply_does_not_show_histories_for_which_no_work_is_left() -> None:
+    """An empty history would tell the client that nothing is pending there."""
+    engine, _ = scattered()
+    engine.execute(command("XGROUP", "CREATE", "t", "g", "0", "MKSTREAM"), 1)
+    engine.execute(command("XADD", "t", "5000-0", "f", "v"), 1)
+    engine.execute(command("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "t", ">"), 2)
+    history = command("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "s", "t", "0", "0")
+    first: Any = engine.execute(history, 10**6).reply
+    assert [read.key for read in first.streams if read.is_served] == [b"s"]
+    assert first.streams[1].next == 0
+    rest = command("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "s", "t", f"{ENTRIES}-0", "0")
+    second: Any = engine.execute(rest, 10**6).reply
+    assert [value >> 64 for read in second.streams for value in read.entries.ids] == [5_000]
+
+
 def test_a_history_of_entries_that_were_delivered_together_ends_for_no_work() -> None:
     engine = delivered(1_000, node=100)
     assert len(numbers_read(engine, "alice", "COUNT", 1_000, "STREAMS", "s", "0")) == 1_000
