@@ -18,7 +18,7 @@ PLAIN_BYTES_MAX: Final = 65_536
 """The largest body that `plain_fragment` tries, in bytes. For larger bodies the shortcut saves no time."""
 
 UNLIKE_MAX: Final = 256
-"""After so many bodies that the expression does not match, the next one has the names for a new expression.
+"""The last one of so many bodies that the expression does not match has the names for a new expression.
 Making one takes as long as reading a hundred bodies."""
 
 EXPRESSION_BYTES_MAX: Final = 1024

@@ -62,7 +62,7 @@ def read_group(execution: Execution, command: ReadGroup) -> ReadReply:
     moves = MoveRoom()
     reads = []
     for key, after in sources:
-        if not budget.remaining or room.left_bytes <= 0:
+        if budget.is_spent or room.left_bytes <= 0:
             note_left(execution, key, command.group)
             reads.append(_unread(execution, command, key, after))
             continue
@@ -200,7 +200,8 @@ def _checked_sources(execution: Execution, command: ReadGroup) -> list[tuple[byt
 
 
 def _unread(execution: Execution, command: ReadGroup, key: bytes, after: StreamId | Special) -> StreamRead:
-    """A stream after the one that used up the budget or the room: it creates no consumer."""
+    """A stream after the one that used up the budget or the room: it creates no consumer, and the reply does
+    not show it. An empty history would tell the client that nothing is left there."""
     if not isinstance(after, Special):
         return StreamRead(key, NO_ENTRIES, next=after)
     group = execution.keyspace.streams[key].groups[command.group]

@@ -12,7 +12,7 @@ from tailrace.core.bounds import pending_work
 from tailrace.core.engine import Engine
 from tailrace.core.handlers import auto_claim, idle_entries, owned_entries
 from tailrace.core.invariants import check
-from tailrace.core.limits import READ_ENTRIES_MAX
+from tailrace.core.limits import DEAD_LETTERS_MAX, READ_ENTRIES_MAX
 from tests.unit.test_many_ids import command
 from tests.unit.test_regrouping import claimed_a_few_at_a_time, words_of
 from tests.unit.test_trim_work import filled, stream_of
@@ -119,6 +119,21 @@ def test_a_read_of_the_history_of_a_consumer_ends_when_its_work_is_spent() -> No
     assert seen == list(range(1, ENTRIES + 1))
 
 
+def test_a_reply_does_not_show_histories_for_which_no_work_is_left() -> None:
+    """An empty history would tell the client that nothing is pending there."""
+    engine, _ = scattered()
+    engine.execute(command("XGROUP", "CREATE", "t", "g", "0", "MKSTREAM"), 1)
+    engine.execute(command("XADD", "t", "5000-0", "f", "v"), 1)
+    engine.execute(command("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "t", ">"), 2)
+    history = command("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "s", "t", "0", "0")
+    first: Any = engine.execute(history, 10**6).reply
+    assert [read.key for read in first.streams if read.is_served] == [b"s"]
+    assert first.streams[1].next == 0
+    rest = command("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "s", "t", f"{ENTRIES}-0", "0")
+    second: Any = engine.execute(rest, 10**6).reply
+    assert [value >> 64 for read in second.streams for value in read.entries.ids] == [5_000]
+
+
 def test_a_history_of_entries_that_were_delivered_together_ends_for_no_work() -> None:
     engine = delivered(1_000, node=100)
     assert len(numbers_read(engine, "alice", "COUNT", 1_000, "STREAMS", "s", "0")) == 1_000
@@ -168,6 +183,14 @@ def test_a_claim_among_deleted_scattered_entries_looks_at_few_of_them(
 def test_the_limit_allows_the_most_entries_of_a_read_that_were_delivered_together() -> None:
     """A block of small entries has a hundred of them, one of larger entries ten."""
     assert READ_ENTRIES_MAX + READ_ENTRIES_MAX // 10 * 8 < pending_limits.PENDING_STEPS_MAX
+
+
+def test_the_dead_letters_of_one_read_leave_work_for_the_entries_after_them() -> None:
+    """Else a read that moves them could wait, although there are entries that it can deliver."""
+    work = pending_work.PendingWork()
+    work.left = pending_limits.PENDING_STEPS_MAX
+    work.count(DEAD_LETTERS_MAX, DEAD_LETTERS_MAX, DEAD_LETTERS_MAX)
+    assert not work.is_spent
 
 
 def test_a_random_order_of_reads_returns_each_entry_once() -> None:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from itertools import count, islice
 from typing import Generic, TypeVar
 from uuid import uuid4
+from weakref import ref
 
 from tailrace_client.encoding import Lines, lines_of
 from tailrace_client.fields import FieldsToAppend
@@ -106,12 +107,16 @@ def calls_of(
         raise ValueError("key_prefix, producer_epoch and producer_layout need a producer_id; pass one")
     producer = Producer(producer_id or uuid4().hex, key_prefix, epoch, layout)
 
-    def calls() -> Iterator[T]:
-        for lines, chunk_producer in _chunks(iter(entries), size, producer):
-            yield call_of(lines, chunk_producer, ahead.prepare)
+    def make_next() -> None:
+        # A call is part of what it prepares. Without this reference, the iterator of the entries would stay
+        # open after an error, until the garbage collector runs.
+        if (ahead := reference()) is not None:
+            ahead.prepare()
 
-    ahead = Ahead(calls())
-    return ahead
+    chunks = _chunks(iter(entries), size, producer)
+    calls = Ahead(call_of(lines, chunk_producer, make_next) for lines, chunk_producer in chunks)
+    reference = ref(calls)
+    return calls
 
 
 def _chunks(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tailrace_client import BadFieldError, ExactFields, Stream, Tailrace, TailraceError, Trim
+from tailrace_client.chunks import BodyThen, calls_of
 from tailrace_client.errors import error_of_problem
 from tailrace_client.generated.api.streams import xlen
 from tailrace_client.generated.models import StreamLengthReply
@@ -29,6 +32,21 @@ def test_append_many_appends_all_in_order_whatever_the_chunk(stream: Stream) -> 
 def test_append_many_of_nothing_appends_nothing(stream: Stream) -> None:
     assert stream.append_many([]) == 0
     assert list(stream.read()) == []
+
+
+def test_append_many_closes_the_entries_when_it_ends_early() -> None:
+    closed: list[bool] = []
+
+    def entries() -> Iterator[dict[str, str]]:
+        try:
+            yield from numbers(100)
+        finally:
+            closed.append(True)
+
+    calls = calls_of(entries(), 10, lambda lines, _producer, make_next: BodyThen(lines.body, make_next))
+    assert list(next(calls)) != []  # as when the body is sent: the next call is made
+    del calls
+    assert closed == [True]
 
 
 def test_a_chunk_of_no_entries_is_refused(stream: Stream) -> None:
