@@ -68,7 +68,7 @@ def test_a_claim_of_scattered_entries_ends_when_its_work_is_spent_and_the_next_o
     assert second
 
 
-def test_a_claim_of_entries_that_were_delivered_together_ends_for_no_work() -> None:
+def test_a_claim_of_entries_that_were_delivered_together_is_not_cut_short() -> None:
     engine = delivered(1_000, node=100)
     claim = ("bob", "COUNT", 1_200, "CLAIM", 0, "STREAMS", "s", ">")
     # Twenty blocks would be 160 steps.
@@ -119,7 +119,7 @@ def test_a_read_of_the_history_of_a_consumer_ends_when_its_work_is_spent() -> No
     assert seen == list(range(1, ENTRIES + 1))
 
 
-def test_a_history_of_entries_that_were_delivered_together_ends_for_no_work() -> None:
+def test_a_history_of_entries_that_were_delivered_together_is_not_cut_short() -> None:
     engine = delivered(1_000, node=100)
     assert len(numbers_read(engine, "alice", "COUNT", 1_000, "STREAMS", "s", "0")) == 1_000
 
