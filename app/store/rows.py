@@ -38,8 +38,8 @@ def estimated_bytes(effects: Sequence[Effect]) -> int:
 
 
 def _portions(effects: Iterable[Effect]) -> Iterator[list[Effect]]:
-    """Divide `effects` into portions of at most about two parts' bytes, which are equal to them in a replay.
-    None of them is empty."""
+    """Divide `effects` into portions of about twice `PART_BYTES` at most. None is empty. A replay of the
+    portions has the same result."""
     some: list[Effect] = []
     size_bytes = 0
     for effect in effects:
