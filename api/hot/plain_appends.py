@@ -1,8 +1,8 @@
-"""Bodies of appends of the most frequent form, ``{"fields":{...}}``, which take half the work of any other.
+"""Reads the most frequent body of an append, ``{"fields":{...}}``, with half the work of any other.
 
-The bodies that one producer sends mostly have the same names. A regular expression for these names proves in
-one step that the fields of a body are their own fragment, without decoding them. `api.wire.appends` decodes
-all other bodies.
+The bodies of one producer mostly have the same names. A regular expression for these names proves in one step
+that the fields of a body are their own fragment, without decoding them. `api.wire.appends` decodes all other
+bodies.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ PLAIN_BYTES_MAX: Final = 65_536
 """The largest body that `plain_fragment` tries, in bytes. For larger bodies the shortcut saves no time."""
 
 UNLIKE_MAX: Final = 256
-"""The last one of so many bodies that the expression does not match has the names for a new expression.
-Making one takes as long as reading a hundred bodies."""
+"""After this many bodies that the expression does not match, the last of them gives the names for a new one.
+Making an expression takes as long as reading a hundred bodies."""
 
 EXPRESSION_BYTES_MAX: Final = 1024
-"""A longer expression, of about twenty names, is not used: each head in the cache may have one."""
+"""A longer expression is not used: each head in the cache may have one. This allows about twenty names."""
 
 _BEGIN: Final = b'{"fields":'
 _END: Final = b'"}}'

@@ -22,7 +22,7 @@ class PendingLimits(BaseModel):
     pending_steps_max: int = _bound(
         pending_limits.PENDING_STEPS_MAX,
         "Work of one group read with `claim_min_idle_ms`, one read of a consumer's history, or one scan for "
-        "idle entries: 1 for each pending entry, 6 for the entries that were delivered or claimed "
+        "idle entries: 1 for each pending entry, 6 for each set of entries delivered or claimed "
         "together, and 8 for each block of the stream in which entries are looked up. The next request "
         "continues from there.",
     )

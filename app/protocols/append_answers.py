@@ -1,4 +1,4 @@
-"""The whole answers to appends that ran together: their ids follow each other.
+"""Makes the answers to appends that ran together: their ids follow each other.
 
 The answer to one append is made as any other answer (`answer_heads`, `api.hot.answers`). The answers after it
 are the same bytes with the other ids of request and entry, as long as the id of the entry has the same

@@ -24,8 +24,8 @@ from tailrace.core.limits import MIB
 
 SINGLE_TURNS_MAX: Final = 4
 READS_AT_ONCE: Final = 256
-"""After so many turns with one read, so many reads are carried out at once: to keep a read costs a client
-alone a quarter of its request, and gains nothing."""
+"""After `SINGLE_TURNS_MAX` turns with one read, `READS_AT_ONCE` reads are carried out at once: keeping a read
+costs a quarter of the request of a client alone, and gains nothing."""
 
 KEPT_BYTES_MAX: Final = MIB
 """When the kept reads take more bytes together, the turn ends early, so that they need little memory."""

@@ -1,4 +1,4 @@
-"""The hot appends of one turn of the event loop that the store runs together: their checks and their answers.
+"""Checks and answers the hot appends of one turn of the event loop that the store runs together.
 
 All requests of a turn with the same head have the same client, stream and permission, so a head is checked
 once in a turn. The answers to a run differ in two places only, the ids of request and entry. This module owns
@@ -53,7 +53,7 @@ class JoinedRequests:
             self._joining.begin(self)
 
     def end(self) -> None:
-        """Run the appends that wait. If no disk has to be waited for, their requests have answers now."""
+        """Run the appends that wait. Unless they wait for the disk, their requests then have answers."""
         if self._joining is not None:
             self._joining.end()
             self.is_open = False

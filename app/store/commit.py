@@ -70,7 +70,7 @@ class GroupCommit:
         self._gathered: list[Effect] = []
         self._gathered_count = 0
         self._gathered_bytes = 0
-        """About the bytes of the effects, if replies do not wait for their rows."""
+        """The estimated bytes of the collected effects, if replies do not wait for their rows."""
         self._parts: RowParts | None = None
         """The effects of the next row before the collected ones."""
         self._is_arranged = False

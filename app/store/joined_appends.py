@@ -30,7 +30,7 @@ _LAST_ID_MAX: Final = MAX_ID - JOINED_MAX
 
 class JoinedAppends:
     """Implements `api.hot.store.Joining`: the appends of one store that wait for each other, all to one
-    stream. `requests`: whose appends wait."""
+    stream. `requests`: the requests whose appends wait."""
 
     def __init__(
         self, recorder: Recorder, readers: WaitingReaders, admission: Admission, publisher: Publisher

@@ -1,6 +1,6 @@
-"""Whether the disk is late: the rows that the writer thread has, and since when.
+"""Says whether the disk is late: whether a row has been in the writer thread for too long.
 
-With `--durability interval`, no reply waits for its row. If the disk stores less than clients send, the rows
+With `--durability interval`, no reply waits for its row. If the disk stored less than clients send, the rows
 that wait for it would take more and more memory, and a crash would lose more and more seconds. So replies
 wait while the disk is late, and clients send no more than it stores. Redis waits for a late sync as well.
 This module never decides what waits.
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 LATE_S: Final = 2.0
-"""The disk is late while a row is not durable that the thread got this long ago. Redis has the same limit."""
+"""The disk is late while a row that the thread got this long ago is not durable. Redis has the same limit."""
 
 _logger: Final = logging.getLogger("tailrace.storage")
 

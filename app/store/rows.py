@@ -1,4 +1,4 @@
-"""The rows of the journal before they are committed, and the parts of large rows.
+"""The rows of the journal before their commit, and the parts of large rows.
 
 With `--durability interval`, a row has all effects of a second. Encoding them in one step would hold the
 interpreter's lock for a tenth of a second under load, and until then all their entries would stay in memory.
@@ -18,9 +18,9 @@ from tailrace.core.storage import journal
 from tailrace.core.storage.records import encode_effects
 
 PART_BYTES: Final = 1 << 20
-"""A part begins when the collected effects have about this many bytes: encoding them takes below 1 ms, and
-larger parts do not compress better. A larger import becomes several parts with some of its entries each: the
-row, and with it the import, stays all or nothing."""
+"""The collected effects become a part when they have about this many bytes: encoding them takes less than
+1 ms, and larger parts do not compress better. A larger import becomes several parts with some of its entries
+each: the row, and with it the import, stays all or nothing."""
 
 _EFFECT_BYTES: Final = 64
 """What each effect counts as, without its entries."""
@@ -44,8 +44,8 @@ def _bytes_of(effect: Effect) -> int:
 
 
 def _portions(effects: Iterable[Effect]) -> Iterator[list[Effect]]:
-    """Divide `effects` into portions of at most about two parts' bytes, which are equal to them in a replay.
-    None of them is empty."""
+    """Divide `effects` into portions of about twice `PART_BYTES` at most. None is empty. A replay of the
+    portions has the same result."""
     some: list[Effect] = []
     size_bytes = 0
     for effect in effects:

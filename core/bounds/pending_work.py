@@ -1,8 +1,8 @@
-"""The work that one read of pending entries may still do, over all its streams.
+"""Counts the work that one read of pending entries may still do, over all its streams.
 
 A pending entry costs little if it was delivered with its neighbours, and ten times as much if it was claimed
-alone and is far from the entry before it in the stream. So a bound of the number of entries bounds no time.
-This module counts; the readers end when the work is spent.
+alone and is far from the entry before it in the stream. So a limit on the number of entries does not limit
+the time. This module only counts; the readers end when the work is spent.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _UNIT_STEPS: Final = 6
 unit of the pending entries list takes up to 10 us."""
 
 PACKED_PER_UNIT: Final = 8
-"""So many entries of a strip (`core.pending.strip`) count as one unit: they leave it together."""
+"""This many entries of a strip (`core.pending.strip`) count as one unit: they leave it together."""
 
 _BLOCK_STEPS: Final = 8
 """What each block of the log adds in which entries are looked up: decompressing one takes about 12 us."""
 
 
 class PendingWork:
-    """`left`: the steps that are left; negative after too much work."""
+    """The work of one read. `left`: the remaining steps; negative after too much work."""
 
     __slots__ = ("left",)
 

@@ -25,7 +25,7 @@ from tailrace.core.replies import ClaimReply
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 SCAN_CHUNK: Final = 1_000
-"""How many pending entries XAUTOCLAIM looks up at once. It may stop at any of them."""
+"""How many pending entries XAUTOCLAIM looks up at once. It may end at any of them."""
 
 
 def auto_claim(execution: Execution, command: AutoClaim) -> ClaimReply:
@@ -116,7 +116,7 @@ def _examine(
 def _strip_counts(
     strip: Strip, ids: Sequence[StreamId], command: AutoClaim, now_ms: int
 ) -> Iterator[int | None]:
-    """As `_auto_count` for each of the entries `ids` of `strip`."""
+    """Do the same as `_auto_count` for each of the entries `ids` of `strip`."""
     _, times, counts = strip.columns(ids)
     for at_ms, count in zip(times, counts, strict=True):
         is_idle = idle_since(at_ms, now_ms) >= command.min_idle_ms
@@ -124,7 +124,7 @@ def _strip_counts(
 
 
 def _auto_count(unit: Unit, value: StreamId, command: AutoClaim, now_ms: int) -> int | None:
-    """The new delivery count of the entry `value` of `unit`, None if it is not idle enough."""
+    """Return the new delivery count of the entry `value` of `unit`; None if it is not idle enough."""
     if not is_idle(unit, now_ms, command.min_idle_ms):
         return None
     return count_after(unit.deliveries_of(value), just_id=command.just_id)

@@ -30,7 +30,7 @@ _LOOKUP_CHUNK: Final = 1_000
 
 _LOOKS_PER_UNIT: Final = 3
 _LOOKS_PER_BLOCK: Final = 40
-"""Examining a unit, or looking entries up in a block, costs as much as looking at so many more entries."""
+"""Examining a unit, or looking entries up in a block, costs as much as looking at this many more entries."""
 
 
 def first_idle(
@@ -65,8 +65,8 @@ def first_idle(
 
 
 class _Found(Struct, gc=False):
-    """The first `wanted` entries that are pending for at least `min_idle_ms` at `now_ms`, as columns. It
-    takes about `units_max` units at most."""
+    """The first `wanted` entries that are pending for at least `min_idle_ms` at `now_ms`, as columns, from
+    about `units_max` units at most."""
 
     now_ms: int
     min_idle_ms: int
@@ -76,7 +76,7 @@ class _Found(Struct, gc=False):
     idle_ms: list[int] = []
     counts: list[int] = []
     packed: int = 0
-    """The units, each as so many entries of strips as count as one unit."""
+    """The units, counted in entries of strips: `PACKED_PER_UNIT` for each unit."""
 
     def takes_unit(self, unit: Unit) -> bool:
         """As `takes`, for all entries of `unit`; each entry of a strip has its own time."""

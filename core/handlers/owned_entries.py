@@ -38,7 +38,7 @@ class OwnedEntries:
 
     def read(self, ids: Iterator[StreamId], max_bytes: int) -> Entries:
         """Return the first of `ids`, which are all ids of the consumer between them, as many as fit into
-        `max_bytes` and into the work of the read; at least one if there is one. O(log n + result)."""
+        `max_bytes` and into the work of the read, and at least one if there is one. O(log n + result)."""
         found, fragments = list[StreamId](), list[bytes | None]()
         while not self._work.is_spent and (some := list(islice(ids, _LOOKUP_CHUNK))):
             looks = self._log.cache.lookups

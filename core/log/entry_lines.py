@@ -106,7 +106,8 @@ def _pattern_of(names: tuple[str, ...]) -> re.Pattern[bytes] | None:
 
 
 def _texts_around_values(names: tuple[str, ...]) -> list[bytes] | None:
-    """Return the parts of an entry with these names that are not its values; None as `_pattern_of` does."""
+    """Return the texts around the values of an entry with these names; None if the names have escapes, or are
+    too long together."""
     keys = [_encoder.encode(name) + b":" for name in names]
     if sum(map(len, keys)) > SHAPE_NAMES_BYTES_MAX or any(b"\\" in key for key in keys):
         return None
@@ -117,7 +118,7 @@ def expression_like(fragment: bytes) -> bytes | None:
     """Return a regular expression that matches only fragments with the names of this one, in this order, and
     with values in ASCII without escapes. It never backtracks.
 
-    None if `fragment` is no object of fields, or if its names are too many, too long, or have escapes.
+    None if `fragment` is not an object of fields, or if its names are too many, too long, or have escapes.
     O(bytes).
     """
     names = _names_of_first(fragment)

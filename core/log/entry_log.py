@@ -137,8 +137,8 @@ class EntryLog(EntryReader):
         start: int,
         limits: NodeLimits,
     ) -> int:
-        """Add blocks to `blocks`, and seal them, while the number of their entries is what ends them. Return
-        the index of the next entry. The last block of the append stays open. O(bytes) in C."""
+        """Add blocks to `blocks`, and seal them, as long as each is full by its number of entries. Return the
+        index of the next entry. The last block of the append stays open. O(bytes) in C."""
         names_bytes, skeleton_bytes = measure(fragments[start])
         empty_bytes = names_bytes + ENTRY_OVERHEAD_BYTES
         while start < len(fragments):

@@ -104,7 +104,7 @@ def joined_if_full(
     fragments: AlikeFragments, start: int, limits: NodeLimits, size_bytes: int, skeleton_bytes: int
 ) -> tuple[list[bytes], bytes] | None:
     """Return the entries of a new block that begins at `start`, and their text, with a newline between two of
-    them; None if the number of entries may not be what ends the block. Else the result is that of `fill`.
+    them; None if the block may be full before it has the greatest number of entries. Else as `fill`.
 
     The block has `size_bytes` without entries. All entries have the skeleton of the first one, so none is
     shorter, and the length of the text is enough to know that all have room. O(entries) in C.

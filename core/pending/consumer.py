@@ -4,7 +4,7 @@
 units point to their consumer, and a consumer needs only the ids of its runs (`IdRun`).
 
 A transfer of many scattered entries changes none of them. Their units keep pointing to the consumer that had
-them, which becomes an estate of the new owner:
+them. That consumer becomes an estate: a former owner that no command can name. The new owner is its heir:
 
     carol (heir) <- alice (estate), dave (estate)
 

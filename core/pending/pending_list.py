@@ -40,7 +40,8 @@ REFILED_AT_ONCE_MAX: Final = 5_000
 """Scattered entries of one transfer that get their new owner at once, in 2 ms. More become an estate."""
 
 _REFILED_HOLDERS_MAX: Final = 16
-"""Estates whose entries one transfer files again: looking for entries takes a microsecond for each part."""
+"""At most this many estates end in one transfer: looking for the entries of an estate takes a microsecond for
+each part."""
 
 _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""

@@ -1,4 +1,4 @@
-"""Giving scattered entries another owner and time: whole bunches as they are, other entries as new bunches.
+"""Gives scattered entries another owner and time: whole bunches as they are, other entries as new bunches.
 
 The entries of a large claim can be in thousands of units, and in all parts of the table of scattered entries.
 So the tables and the order of delivery are changed for many entries at once. This module never looks at the
@@ -20,7 +20,7 @@ from tailrace.core.pending.units import BUNCH_LENGTH_MAX, RUN_OR_BUNCH_LENGTH_MI
 from tailrace.core.stream_id import StreamId
 
 _AT_ONCE: Final = 32 * BUNCH_LENGTH_MAX
-"""So many entries at most become new bunches at once."""
+"""At most this many entries become new bunches at once."""
 
 _LARGE_LENGTH_MIN: Final = 32
 """Moving a bunch costs about as much as making this many entries part of a new one."""
@@ -29,7 +29,7 @@ _owner_of: Final = attrgetter("consumer")
 
 
 class Regrouping(Packing):
-    """The units of a group, of which scattered ones get other owners. m: entries of one call."""
+    """The units of a group, with the changes of owner of scattered ones. m: entries of one call."""
 
     __slots__ = ()
 

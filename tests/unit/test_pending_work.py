@@ -68,7 +68,7 @@ def test_a_claim_of_scattered_entries_ends_when_its_work_is_spent_and_the_next_o
     assert second
 
 
-def test_a_claim_of_entries_that_were_delivered_together_ends_for_no_work() -> None:
+def test_a_claim_of_entries_that_were_delivered_together_is_not_cut_short() -> None:
     engine = delivered(1_000, node=100)
     claim = ("bob", "COUNT", 1_200, "CLAIM", 0, "STREAMS", "s", ">")
     # Twenty blocks would be 160 steps.
@@ -134,7 +134,7 @@ def test_a_reply_does_not_show_histories_for_which_no_work_is_left() -> None:
     assert [value >> 64 for read in second.streams for value in read.entries.ids] == [5_000]
 
 
-def test_a_history_of_entries_that_were_delivered_together_ends_for_no_work() -> None:
+def test_a_history_of_entries_that_were_delivered_together_is_not_cut_short() -> None:
     engine = delivered(1_000, node=100)
     assert len(numbers_read(engine, "alice", "COUNT", 1_000, "STREAMS", "s", "0")) == 1_000
 

@@ -96,8 +96,8 @@ def calls_of(
     epoch: int | None = None,
     layout: str | None = None,
 ) -> Iterator[T]:
-    """Return the calls of the requests. `call_of` makes one from its body and its idempotency key; the call
-    must call the third argument when its body is sent, which makes the next call.
+    """Return the calls of the requests. `call_of` makes a call from a body, an idempotency key and a
+    function. The call must call that function when its body is sent: the function prepares the next call.
 
     Without a `producer_id`, the producer has a name that is used only here.
     """

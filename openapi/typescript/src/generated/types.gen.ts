@@ -876,7 +876,7 @@ export type Limits = {
      */
     xautoclaim_scan_max: number;
     /**
-     * Work of one group read with `claim_min_idle_ms`, one read of a consumer's history, or one scan for idle entries: 1 for each pending entry, 6 for the entries that were delivered or claimed together, and 8 for each block of the stream in which entries are looked up. The next request continues from there.
+     * Work of one group read with `claim_min_idle_ms`, one read of a consumer's history, or one scan for idle entries: 1 for each pending entry, 6 for each set of entries delivered or claimed together, and 8 for each block of the stream in which entries are looked up. The next request continues from there.
      */
     pending_steps_max: number;
     /**

@@ -86,8 +86,8 @@ class Limits:
     """ Pending entries that one scan for idle entries examines. """
     pending_steps_max: int
     """ Work of one group read with `claim_min_idle_ms`, one read of a consumer's history, or one scan for idle
-    entries: 1 for each pending entry, 6 for the entries that were delivered or claimed together, and 8 for each
-    block of the stream in which entries are looked up. The next request continues from there. """
+    entries: 1 for each pending entry, 6 for each set of entries delivered or claimed together, and 8 for each block
+    of the stream in which entries are looked up. The next request continues from there. """
     held_entries_max: int
     """ Entries that a group with `order_by` holds back. At this number it reads no further until one of them is
     delivered or deleted. """
