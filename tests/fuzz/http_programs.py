@@ -23,9 +23,10 @@ BURST_REQUESTS: Final = (1, 1, 2, 2, 3, 3, 4, 8, 16)
 PIECE_BYTES: Final = (1, 7, 50, 200, 1000)
 PIECES_MAX: Final = 40
 
-LAST_REFUSED_SHARE: Final = 0.5
-"""Of the connections that end their side: how many end with an append and a refused one with its head. The
-answer to the first one still waits for the disk then, and another route answers the second one after it."""
+LAST_REFUSED_SHARE: Final = 0.6
+"""Of the connections that end their side: how many end with an append and a refused one, whose heads the
+server caches. The answer to the first one still waits for the disk then, and another route answers the second
+one after it."""
 
 
 class Ending(StrEnum):
@@ -128,9 +129,10 @@ def _dialogue(chance: Random, names: Names) -> Dialogue:
             rest = _incomplete(chance, made)
         pieces += _pieces(chance, requests, first, rest)
     if is_last_refused:
-        same, *last = made.refused_after_append()
-        send_alone(same)
-        send_alone(*last)
+        alone, together = made.refused_after_append()
+        for request in alone:
+            send_alone(request)
+        send_alone(*together)
     return Dialogue(names, requests, pieces, ending)
 
 

@@ -51,12 +51,15 @@ class Requests(RequestMaker):
             return HttpRequest("not HTTP", b"nonsense\r\n\r\n", b"nonsense\r\n\r\n")
         return self._made("close", "GET", self._path("length"), None, "connection: close")
 
-    def refused_after_append(self) -> list[HttpRequest]:
-        """Return two appends and one with a bad body, all with the same head."""
-        good = self._entry()
-        bodies = good, self._entry(), _bad(good)
-        path = self._path("entries")
-        return [self._made("same head", "POST", path, body) for body in bodies]
+    def refused_after_append(self) -> tuple[list[HttpRequest], list[HttpRequest]]:
+        """Return requests for a piece each, and some with the same heads for one piece: an append, and one
+        that is refused for its body, or by the store with another append after it."""
+        good, path = self._entry(), self._path("entries")
+        same = [self._made("same head", "POST", path, body) for body in (good, self._entry(), _bad(good))]
+        if self._chance.random() < 0.5:
+            return same[:1], same[1:]
+        after = self._made("same head", "POST", path, self._entry())
+        return [same[0], self.append_to_missing()], [same[1], self.append_to_missing(), after]
 
     # --- appends -----------------------------------------------------------------------------------
 

@@ -33,6 +33,9 @@ AT_A_TIME: Final = 4
 PATIENCE_S: Final = 60
 """Longer than any program takes: after this time, a connection hangs."""
 
+PATIENT: Final = ("--log-level", "warning", "--keep-alive-timeout-s", "600", "--header-timeout-s", "600")
+"""Options of both servers: no deadline ends a connection of a client that the machine keeps waiting."""
+
 SERVER_ENDS: Final = frozenset({Ending.HALF_CLOSED, Ending.LAST})
 """The endings after which the server ends the connection without a further byte."""
 
@@ -51,22 +54,22 @@ def token(token_file: Path) -> str:
 def second(token: str, token_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """The server that gets all requests one by one."""
     assert token
-    options = ("--durability", "none", "--tokens-file", str(token_file))
-    with running_server(tmp_path_factory.mktemp("second"), *options) as server:
+    options = ("--tokens-file", str(token_file), *PATIENT)
+    with running_server(tmp_path_factory.mktemp("second"), "--durability", "none", *options) as server:
         yield server
 
 
 @pytest.fixture(params=["none", "slow"])
 def first(request: pytest.FixtureRequest, token_file: Path, tmp_path: Path) -> Iterator[ServerProcess]:
     """The server under test: in memory, or with a slow disk for which all answers wait."""
-    tokens = ("--tokens-file", str(token_file), "--log-level", "warning")
+    options = ("--tokens-file", str(token_file), *PATIENT)
     with ExitStack() as stack:
         if request.param == "none":
-            server = stack.enter_context(running_server(tmp_path, "--durability", "none", *tokens))
+            server = stack.enter_context(running_server(tmp_path, "--durability", "none", *options))
         else:
             program = slow_disk_program(tmp_path, SEED)
             server = stack.enter_context(
-                running_server(tmp_path, "--durability", "always", *tokens, program=program)
+                running_server(tmp_path, "--durability", "always", *options, program=program)
             )
         yield server
         assert "Traceback" not in server.log_text
@@ -93,10 +96,11 @@ async def judged(first: int, second: int, dialogue: Dialogue) -> tuple[list[Entr
     """Hold a dialogue with the server at the port `first`, and compare it with the one at `second`. Return
     what it appended to the shared stream, and the values that it may have appended."""
     expected = await expected_of(second, dialogue)
-    other, looking = await HttpClient.open(first), await HttpClient.open(first)
+    other = await HttpClient.open(first)
     answers, rest = await held(first, dialogue, other)
-    picture = await picture_of(looking, dialogue.names)
     await other.close()
+    looking = await HttpClient.open(first)
+    picture = await picture_of(looking, dialogue.names)
     await looking.close()
     require_expected(dialogue, expected, answers, rest, picture)
     answered = zip(dialogue.requests, answers, strict=False)
