@@ -76,7 +76,7 @@ class ReplyBudget:
     def is_spent(self) -> bool:
         """Return whether the entries, the bytes or the work are used up. The read then skips all further
         streams."""
-        return not self.remaining or self.work.left <= 0
+        return not self.remaining or self.work.is_spent
 
     def _end_if_full(self, limit: int) -> None:
         if self.served and self._used_at_most >= limit:

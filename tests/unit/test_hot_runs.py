@@ -45,6 +45,15 @@ def test_pipelined_requests_with_known_heads_are_answered_like_requests_one_by_o
     asyncio.run(both())
 
 
+async def with_known_heads(application: Any) -> tuple[Any, Any]:
+    """Return a connection that has answered an append and a late refusal, so that it knows their heads."""
+    protocol, transport = connected(PatientStore(Engine()), application)
+    for request in (APPEND, LATE_REFUSED):
+        protocol.data_received(request)
+        await settled(protocol, transport)
+    return protocol, transport
+
+
 @pytest.mark.parametrize("cut", [1, 20, len(HOT_GET) - 1])
 def test_a_request_in_two_reads_after_a_late_refusal_stays_whole(cut: int) -> None:
     async def story() -> list[bytes]:
@@ -58,11 +67,8 @@ def test_a_request_in_two_reads_after_a_late_refusal_stays_whole(cut: int) -> No
 
             await echo(scope, received, send)
 
-        protocol, transport = connected(PatientStore(Engine()), slow)
         may_answer.set()
-        for request in (APPEND, LATE_REFUSED):
-            protocol.data_received(request)
-            await settled(protocol, transport)
+        protocol, transport = await with_known_heads(slow)
         transport.written.clear()
         may_answer.clear()
         protocol.data_received(LATE_REFUSED + HOT_GET[:cut])
@@ -213,11 +219,8 @@ def test_data_after_a_run_stays_in_order_while_the_application_answers_its_last_
 
             await echo(scope, again, send)
 
-        protocol, transport = connected(PatientStore(Engine()), slow)
         may_answer.set()
-        for request in (APPEND, LATE_REFUSED):
-            protocol.data_received(request)
-            await settled(protocol, transport)
+        protocol, transport = await with_known_heads(slow)
         for event in (has_body, may_answer):
             event.clear()
         transport.written.clear()
