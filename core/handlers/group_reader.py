@@ -79,7 +79,7 @@ class GroupReader:
         else:
             entries = self._claim_idle(min_idle_ms, count)
             left = None if count is None else count - len(entries.ids)
-            if left != 0 and not self._budget.is_spent:
+            if left != 0 and not self._budget.is_spent and self._room.has_any:
                 entries = joined(entries, self._deliver_new(left, claim=True))
         if self._has_begun:
             self._budget.end_stream(len(entries.ids))
@@ -111,11 +111,8 @@ class GroupReader:
         self, wanted: Filter, scan: FilterScan, count: int | None, *, claim: bool
     ) -> Entries:
         """Deliver entries that match, of those that the command may examine. The others count as read."""
-        most = self._wanted(count)
-        if most == 0 or not self._room.has_any:
-            return NO_ENTRIES
         examined = scan.after(self._stream, self._group.last_delivered_id, wanted)
-        found = examined.matching.first(most)
+        found = examined.matching.first(self._wanted(count))
         kept = self._kept_of(found, claim=claim)
         if passed := examined.passed(len(kept)):
             self._record_delivery(passed, kept.ids)
@@ -123,12 +120,9 @@ class GroupReader:
 
     def _deliver_in_order(self, order: KeyOrder, count: int | None, *, claim: bool) -> Entries:
         """Deliver entries whose keys are not in flight: held ones first, then new ones."""
-        most = self._wanted(count)
         assert self.scan is not None, "the command examines entries"
-        if most == 0 or not self._room.has_any:
-            return NO_ENTRIES
         choice = Choice(order, self._stream, self._group.last_delivered_id, noack=self._command.noack)
-        choice.choose(self.scan, self.wanted, most, self._room.left_bytes)
+        choice.choose(self.scan, self.wanted, self._wanted(count), self._room.left_bytes)
         chosen = choice.cut_to(len(self._kept_of(choice.found, claim=claim)))
         if chosen.passed or chosen.entries.ids:
             self._record_delivery(chosen.passed, chosen.entries.ids)

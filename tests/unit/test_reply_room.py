@@ -246,6 +246,18 @@ def test_what_a_cut_read_left_out_comes_with_the_next_read(calls: Calls) -> None
     assert calls.reply(c.PendingSummary(b"s", b"new")).count == 3
 
 
+@pytest.mark.parametrize("settings", [{}, {"filter": "has(fields.v)"}, {"order_by": "k"}], ids=str)
+def test_new_entries_stay_where_claimed_ones_have_used_up_the_room(settings: dict[str, str]) -> None:
+    calls = with_three_large_entries()
+    calls.reply(c.ConfigureGroup(b"s", b"g", **settings))
+    calls.reply(c.Append(b"s", [LARGE], [at("4-1")]))
+    command = group_read(b"g", c.Special.NEW, claim_min_idle_ms=0)
+    reply, _ = with_room(calls, command, 2 * LARGE_BYTES + 1)
+    assert texts(reply.streams[0].entries.ids) == ["1-1", "2-1", "3-1"]
+    assert calls.engine.keyspace.streams[b"s"].groups[b"g"].last_delivered_id == at("3-1")
+    assert calls.read_new(b"s", b"g", b"alice") == ["4-1"]
+
+
 def test_a_read_of_several_streams_is_cut_over_all_of_them(calls: Calls) -> None:
     calls.reply(c.Append(b"t", [LARGE]))
     calls.reply(c.CreateGroup(b"t", b"new", 0))
