@@ -247,7 +247,7 @@ def test_what_a_cut_read_left_out_comes_with_the_next_read(calls: Calls) -> None
 
 
 @pytest.mark.parametrize("settings", [{}, {"filter": "has(fields.v)"}, {"order_by": "k"}], ids=str)
-def test_new_entries_stay_where_claimed_ones_have_used_up_the_room(settings: dict[str, str]) -> None:
+def test_new_entries_stay_where_claimed_ones_have_used_up_the_room(settings: dict[str, Any]) -> None:
     calls = with_three_large_entries()
     calls.reply(c.ConfigureGroup(b"s", b"g", **settings))
     calls.reply(c.Append(b"s", [LARGE], [at("4-1")]))
