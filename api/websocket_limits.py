@@ -21,6 +21,10 @@ TURN_BYTES_MAX: Final = 128 * KIB
 """Bytes of requests that one turn decodes on the event loop: about 20 ms of work. The request that reaches
 the limit is the last of its turn. Appends and commands that a thread has decoded do not count."""
 
+JOINED_FRAME_BYTES_MAX: Final = 4 * KIB
+"""Characters of a message with one append, up to which the server joins it with the appends around it. For
+larger ones, the work for each message is a small part."""
+
 MISTAKE_BYTES: Final = 512
 """Bytes that an invalid request, and each mistake in it, add to the bytes of its turn, because describing a
 mistake takes as long as decoding this many bytes."""

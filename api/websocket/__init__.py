@@ -9,6 +9,7 @@ It owns the two subprotocols, requests and their replies, and subscriptions with
 `subscription_requests`    requests of subscriptions
 `messages`                 models that document what the server sends
 `codecs`                   the base class of subprotocols; `json_codec` and `msgpack_codec`: the two
+`raw_appends`              reads appends with options; `json_appends`: those without, many at once
 `frames`                   splits frames into requests
 `handshake`                checks an opening handshake
 `plan`                     the commands of a request, and the reply from their results

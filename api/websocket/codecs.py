@@ -55,6 +55,20 @@ class AppendRun(NamedTuple):
     fragments: Sequence[bytes]
 
 
+class PlainAppend(NamedTuple):
+    """A frame with one append of `fields` without options. Whether they are an entry is not known yet."""
+
+    raw: bytes
+    request_id: Any
+    key: str
+    fields: bytes | msgspec.Raw
+
+    @property
+    def request_count(self) -> int:
+        """Return 1: it is one request."""
+        return 1
+
+
 class PlainAck(NamedTuple):
     """An acknowledgment without options."""
 
@@ -124,6 +138,17 @@ class Codec(ABC):
         del data
         return None
 
+    def plain_append(self, data: str | bytes) -> PlainAppend | None:
+        """Return the append of a small frame, if it is one without options. Else return None: `split` reads
+        the frame. O(bytes) in C."""
+        del data
+        return None
+
+    def run_of(self, appends: Sequence[PlainAppend]) -> AppendRun | None:
+        """Return appends to one stream as a run, None if one of them is invalid. O(bytes)."""
+        del appends
+        return None
+
     @abstractmethod
     def envelope(self, raw: bytes) -> Envelope:
         """Return the id and op of a request. Raises `RequestRefused` if the request is not an object."""
@@ -177,10 +202,12 @@ class Codec(ABC):
 
     def appended(self, request_ids: Sequence[RequestId], ids: Sequence[StreamId]) -> bytes:
         """Return the replies to appends that succeeded, as a piece of an array. O(ids)."""
+        return self.piece(self.appended_apart(request_ids, ids))
+
+    def appended_apart(self, request_ids: Sequence[RequestId], ids: Sequence[StreamId]) -> list[bytes]:
+        """Return the replies to appends that succeeded, each as a frame. O(ids)."""
         pairs = zip(request_ids, ids, strict=True)
-        return self.piece(
-            [self.encode({"id": name, "ok": {"id": format_id(value)}}) for name, value in pairs]
-        )
+        return [self.encode({"id": name, "ok": {"id": format_id(value)}}) for name, value in pairs]
 
 
 def name_of(value: str | bytes, encoding: Any, what: str) -> bytes:

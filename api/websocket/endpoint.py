@@ -160,7 +160,9 @@ class _Connection:
                 self._turn_taken.set()
                 for frame in self._session.replies(turn, await self._answers(turn)):
                     await self._uncongested()
-                    self.send(frame)
+                    # The replies of a turn are written together: a write takes longer than most replies.
+                    self._socket.hold(frame, is_text=self._codec.is_text)
+                self._socket.flush()
                 if self._session.has_waiting:
                     # A turn without commands does not wait for the store, so let other connections run.
                     await asyncio.sleep(0)

@@ -30,16 +30,18 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Append, Command
 from tailrace.core.errors import ErrorCode, StreamError, ids_exhausted
 from tailrace.core.replies import AppendReply
+from tailrace.core.stream_id import StreamId
 
 
 class Exchange:
-    """One frame of requests, and its replies so far. `room`: the room that all its replies share."""
+    """One frame of requests, and its replies so far; or several frames with one request each, whose replies
+    are frames too. `room`: the room that all its replies share."""
 
-    __slots__ = ("_is_array", "_missing", "_mistakes_left", "_pieces", "_request_count", "room")
+    __slots__ = ("_missing", "_mistakes_left", "_pieces", "_request_count", "is_array", "room")
 
     def __init__(self, request_count: int, *, is_array: bool) -> None:
         self.room = ReplyRoom(REPLY_BYTES_MAX)
-        self._is_array = is_array
+        self.is_array = is_array
         self._request_count = self._missing = request_count
         self._pieces: list[bytes] = []
         self._mistakes_left = FRAME_MISTAKES_LISTED_MAX
@@ -56,14 +58,14 @@ class Exchange:
         self._mistakes_left -= len(refusal.errors)
         return _not_listed() if self._mistakes_left < 0 else refusal
 
-    def add(self, piece: bytes, count: int, codec: Codec) -> bytes | None:
-        """Add a piece of `count` replies. Return the frame to send once the last reply is known, else
-        None."""
-        if not self._is_array:
-            return piece
+    def add(self, piece: bytes, count: int, codec: Codec) -> Sequence[bytes]:
+        """Add a piece of `count` replies. Return the frames to send: none before the last reply of an
+        array."""
+        if not self.is_array:
+            return (piece,)
         self._pieces.append(piece)
         self._missing -= count
-        return None if self._missing else codec.joined(self._pieces, self._request_count)
+        return () if self._missing else (codec.joined(self._pieces, self._request_count),)
 
 
 class ReceivedRequest(NamedTuple):
@@ -110,7 +112,7 @@ class PendingRequest(NamedTuple):
 
 
 class ReceivedRun(NamedTuple):
-    """Adjacent appends to one stream that have no command yet."""
+    """Adjacent appends to one stream that have no command yet: of one array, or of a frame each."""
 
     run: AppendRun
     exchange: Exchange
@@ -139,18 +141,26 @@ class PendingRun(NamedTuple):
         """The command of all its appends."""
         return (self.command,)
 
-    def replies(self, codec: Codec, answers: Answers | StoreUnavailable) -> bytes:
-        """Return the replies to all its appends, as a piece of an array. O(appends)."""
-        request_ids = self.run.request_ids
+    def replies(self, codec: Codec, answers: Answers | StoreUnavailable) -> Sequence[bytes]:
+        """Return the frames that the replies to its appends complete. O(appends)."""
         answer = answers if isinstance(answers, StoreUnavailable) else answers[0]
         if isinstance(answer, (StreamError, StoreUnavailable)):
-            return codec.piece(_refusals(codec, request_ids, answer))
+            return self._frames(codec, (), answer)
         assert isinstance(answer, AppendReply), "an append of a run creates its stream"
-        done = len(answer.ids)
-        if done == len(request_ids):
-            return codec.appended(request_ids, answer.ids)
-        failed = _refusals(codec, request_ids[done:], ids_exhausted())
-        return codec.piece([codec.appended(request_ids[:done], answer.ids), *failed])
+        return self._frames(codec, answer.ids, None)
+
+    def _frames(
+        self, codec: Codec, ids: Sequence[StreamId], failure: StreamError | StoreUnavailable | None
+    ) -> Sequence[bytes]:
+        """`ids`: of the first appends, which succeeded. `failure`: of the others; None: the ids are used
+        up."""
+        request_ids = self.run.request_ids
+        done, left = request_ids[: len(ids)], request_ids[len(ids) :]
+        failed = _refusals(codec, left, failure or ids_exhausted()) if left else []
+        if not self.exchange.is_array:
+            return codec.appended_apart(done, ids) + failed
+        pieces = [codec.appended(done, ids), *failed] if done else failed
+        return self.exchange.add(codec.piece(pieces), self.request_count, codec)
 
 
 def _refusals(

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from pydantic import ValidationError
 
 from tailrace.api.access.rates import Quota, is_above, require_quota
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope
+from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope, PlainAppend
 from tailrace.api.websocket.exchanges import (
     Exchange,
     PendingRequest,
@@ -31,6 +32,8 @@ from tailrace.api.websocket.requests import REQUESTS
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX, TURN_BYTES_MAX, TURN_REQUESTS_MAX
 from tailrace.core.errors import StreamError, kept
 
+_Waiting: TypeAlias = PlainAppend | ReceivedRequest | ReceivedRun | PendingRequest | PendingRun
+
 
 class Inbox:
     """The waiting requests of one connection. `count`: how many they are.
@@ -43,10 +46,15 @@ class Inbox:
         self._codec = codec
         self._planner = planner
         self._take = take
-        self._waiting: deque[ReceivedRequest | ReceivedRun | PendingRequest | PendingRun] = deque()
+        self._waiting: deque[_Waiting] = deque()
 
     def receive(self, data: str | bytes | Frame) -> None:
         """Add the requests of one frame. Raises `ProtocolViolation`: the connection must be closed."""
+        append = None if isinstance(data, Frame) else self._codec.plain_append(data)
+        if append is not None:
+            self._waiting.append(append)
+            self.count += 1
+            return
         is_array, requests, count = data if isinstance(data, Frame) else split_frame(self._codec, data)
         if not 0 < count <= REQUESTS_PER_FRAME_MAX:
             self._waiting.append(refused_frame(count))
@@ -72,6 +80,12 @@ class Inbox:
         left, left_bytes = TURN_REQUESTS_MAX, TURN_BYTES_MAX
         while self._waiting and left_bytes > 0 and (not requests or self._waiting[0].request_count <= left):
             first = self._waiting.popleft()
+            if isinstance(first, PlainAppend):
+                some = self._appends_from(first, left, left_bytes)
+                left -= len(some)
+                left_bytes -= sum(len(append.raw) for append in some)
+                requests += self._pending_appends(some)
+                continue
             left -= first.request_count
             if isinstance(first, ReceivedRun):
                 requests += self._pending_run(first)
@@ -95,7 +109,28 @@ class Inbox:
         self._waiting.clear()
         self.count = 0
 
+    def _appends_from(self, first: PlainAppend, most: int, most_bytes: int) -> list[PlainAppend]:
+        """Return `first` and the appends to its stream that follow it, as many as may run in this turn."""
+        some, size_bytes = [first], len(first.raw)
+        while self._waiting and len(some) < most and size_bytes < most_bytes:
+            following = self._waiting[0]
+            if not isinstance(following, PlainAppend) or following.key != first.key:
+                break
+            some.append(following)
+            size_bytes += len(following.raw)
+            self._waiting.popleft()
+        return some
+
     # --- plans ---------------------------------------------------------------------------------
+
+    def _pending_appends(self, appends: Sequence[PlainAppend]) -> list[PendingRequest | PendingRun]:
+        """Return appends that came in a frame each: as a run if they can be one."""
+        run = self._codec.run_of(appends)
+        if run is not None and len(appends) > 1:
+            return self._pending_run(ReceivedRun(run, Exchange(len(appends), is_array=False)))
+        requests = one_by_one(run) if run is not None else [ReadRequest(each.raw) for each in appends]
+        apart = (ReceivedRequest(request, Exchange(1, is_array=False)) for request in requests)
+        return [self._pending(received, self._take()) for received in apart]
 
     def _pending_run(self, received: ReceivedRun) -> list[PendingRequest | PendingRun]:
         """Return the run; if one of its requests is refused, return each request by itself."""

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, groupby
-from typing import Any, Final, Literal
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
 
 import msgspec
 
 from tailrace.api.name_members import named
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.websocket.codecs import (
     AppendRun,
     Codec,
     Envelope,
     NewEntry,
     PlainAck,
+    PlainAppend,
     RawAppend,
     RawCommand,
     RequestT,
     decoded_envelope,
 )
+from tailrace.api.websocket.json_appends import append_runs, plain_append, run_of
 from tailrace.api.websocket.raw_appends import encoding_of, entry_refusal, has_fields, new_entry_of
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.requests import AppendRequest, CommandRequest
 from tailrace.api.websocket_limits import (
-    FRAME_BYTES_MAX,
-    TURN_REQUESTS_MAX,
     CloseCode,
     ProtocolViolation,
 )
@@ -42,23 +41,11 @@ from tailrace.core.grammar import Resp
 from tailrace.core.limits import BULK_ELEMENTS_MAX, REQUEST_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.log.entry_lines import fragments_from_ndjson
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import SEQ_BITS, U64_MAX, StreamId
 
 _SPACE: Final = b" \t\r\n"
 _APPENDED: Final = b'{"id":%b,"ok":{"id":"%d-%d"}}'
-_ID_TYPES: Final = frozenset({int, str})
-_I64_MIN: Final = -I64_MAX - 1
-
-
-class _PlainAppend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An append of fields without options."""
-
-    id: Any
-    op: Literal["append"]
-    key: str
-    fields: msgspec.Raw
 
 
 class _PlainAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -71,25 +58,6 @@ class _PlainAck(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     ids: msgspec.Raw
 
 
-def _are_usable(request_ids: Sequence[Any]) -> bool:
-    """Return whether all ids are strings or integers that every encoder can write."""
-    if not _ID_TYPES.issuperset(map(type, request_ids)):
-        return False
-    numbers = [value for value in request_ids if type(value) is int]
-    return not numbers or (min(numbers) >= _I64_MIN and max(numbers) <= I64_MAX)
-
-
-def _runs_of(rows: Sequence[_PlainAppend], fragments: Sequence[bytes]) -> Iterator[AppendRun]:
-    """Yield the appends in runs to one stream, of at most one turn each. Raises `RequestRefused`."""
-    start = 0
-    for text, some in groupby(row.key for row in rows):
-        key, stop = name_from_body(text, None, "key"), start + len(list(some))
-        for first in range(start, stop, TURN_REQUESTS_MAX):
-            part = slice(first, min(first + TURN_REQUESTS_MAX, stop))
-            yield AppendRun(key, [row.id for row in rows[part]], fragments[part])
-        start = stop
-
-
 class JsonCodec(Codec):
     """Reads and writes text frames with the JSON of the HTTP API."""
 
@@ -100,7 +68,6 @@ class JsonCodec(Codec):
     _decode_one: Final = msgspec.json.Decoder(msgspec.Raw).decode
     _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
     _decode_append: Final = msgspec.json.Decoder(RawAppend).decode
-    _decode_appends: Final = msgspec.json.Decoder(list[_PlainAppend]).decode
     _decode_ack: Final = msgspec.json.Decoder(_PlainAck).decode
     _decode_command: Final = msgspec.json.Decoder(RawCommand).decode
     _decode_text: Final = msgspec.json.Decoder(str).decode
@@ -117,20 +84,15 @@ class JsonCodec(Codec):
 
     def append_runs(self, data: str | bytes) -> list[AppendRun] | None:
         """Return the requests of a frame, if it is an array of valid appends of fields without options."""
-        if not isinstance(data, str) or not data.startswith("["):
-            return None
-        raw = data.encode()
-        if len(raw) > FRAME_BYTES_MAX:
-            return None
-        try:
-            require_few_elements(raw, BULK_ELEMENTS_MAX)
-            rows = self._decode_appends(raw)
-            fragments = fragments_from_ndjson(b"\n".join([row.fields for row in rows]))
-            if len(fragments) != len(rows) or not _are_usable([row.id for row in rows]):
-                return None
-            return list(_runs_of(rows, fragments))
-        except (*UNREADABLE, BadEntry, RequestRefused):
-            return None
+        return append_runs(data)
+
+    def plain_append(self, data: str | bytes) -> PlainAppend | None:
+        """Return the append of a small frame, if it is one of fields without options."""
+        return plain_append(data)
+
+    def run_of(self, appends: Sequence[PlainAppend]) -> AppendRun | None:
+        """Return appends to one stream as a run, None if one of them is invalid."""
+        return run_of(appends)
 
     def envelope(self, raw: bytes) -> Envelope:
         """Return the id and op of a request. Raises `RequestRefused` if the request is not an object."""
@@ -198,12 +160,20 @@ class JsonCodec(Codec):
 
     def appended(self, request_ids: Sequence[RequestId], ids: Sequence[StreamId]) -> bytes:
         """Return the replies to appends that succeeded, as a piece of an array. O(ids), formatted at once."""
+        return self._appended(b",", request_ids, ids)
+
+    def appended_apart(self, request_ids: Sequence[RequestId], ids: Sequence[StreamId]) -> list[bytes]:
+        """Return the replies to appends that succeeded, each as a frame. O(ids), formatted at once."""
+        # A line break in an id of a request is escaped.
+        return self._appended(b"\n", request_ids, ids).split(b"\n") if ids else []
+
+    def _appended(self, between: bytes, request_ids: Sequence[RequestId], ids: Sequence[StreamId]) -> bytes:
         columns = (
             list(map(self._encode, request_ids)),
             [value >> SEQ_BITS for value in ids],
             [value & U64_MAX for value in ids],
         )
-        return b",".join([_APPENDED] * len(ids)) % tuple(chain.from_iterable(zip(*columns, strict=True)))
+        return between.join([_APPENDED] * len(ids)) % tuple(chain.from_iterable(zip(*columns, strict=True)))
 
     def names(self, **names: bytes | None) -> Mapping[str, object]:
         """Return the names as text, or all of them in base64 if one of them is not UTF-8."""

@@ -42,9 +42,19 @@ class Socket(Protocol):
         ...
 
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
-        """Write one frame without waiting. If the connection is closing, do nothing."""
+        """Write one frame without waiting, after those that are held. If the connection is closing, do
+        nothing."""
+        ...
+
+    def hold(self, payload: bytes, *, is_text: bool) -> None:
+        """As `send_now`, but the frame may be written later, together with others. Call `flush` before the
+        next wait."""
+        ...
+
+    def flush(self) -> None:
+        """Write the frames that are held. If the connection is closing, do nothing."""
         ...
 
     def close_now(self, code: int, reason: str) -> None:
-        """Close the connection after the output that is already written. `code`: see `CloseCode`."""
+        """Close the connection after the output that is already written or held. `code`: see `CloseCode`."""
         ...

@@ -6,7 +6,7 @@ have one array of replies. The owner of a session (`api.websocket.endpoint`, or 
     session.receive(frame)                      # for each frame that arrives
     while turn := session.next_turn():          # commands to run, in order
         for frame in session.replies(turn, answers):
-            ...                                 # send it before asking for the next one
+            ...                                 # pass it on before asking for the next one
 
 Pushes leave through `Outlet.send` when the store answers. The session has no task, socket or clock.
 """
@@ -103,7 +103,7 @@ class WebSocketSession:
         return None if self._is_closed else self._inbox.next_turn()
 
     def replies(self, turn: Turn, answers: Answers | StoreUnavailable) -> Iterator[bytes]:
-        """Yield the frames of the replies. Send each frame before asking for the next one.
+        """Yield the frames of the replies. Pass each frame on before asking for the next one.
 
         `answers`: of the commands of the turn, in order, or why no command ran. If there are answers for the
         first commands only, the other requests wait for the next turn.
@@ -116,12 +116,11 @@ class WebSocketSession:
             else:
                 own = list(islice(remaining, len(request.commands)))
             if isinstance(request, PendingRun):
-                piece = request.replies(self.codec, own)
+                frames = request.replies(self.codec, own)
             else:
-                piece = self.codec.encode(self._content(request, own))
-            frame = request.exchange.add(piece, request.request_count, self.codec)
-            if frame is not None:
-                yield frame
+                frames = request.exchange.add(self.codec.encode(self._content(request, own)), 1, self.codec)
+            if frames:
+                yield from frames
                 self._book.arm_fresh()
 
     def _answered(

@@ -1,36 +1,28 @@
 """uvicorn's WebSocket protocol, with a faster way to send frames, and deadlines for slow clients.
 
-This module owns the bytes on the connection. It sends frames without an ASGI event each, which halves the
-cost of a push. It limits the data that waits for the client, and closes connections of clients that do not
-read, or that send a message too slowly. The ASGI scope has the protocol as `SOCKET_EXTENSION`.
+This module owns the connection. It sends frames without an ASGI event each, which halves the cost of a push.
+It closes connections of clients that do not read, or that send a message too slowly. The ASGI scope has the
+protocol as `SOCKET_EXTENSION`. It never decides how much data may wait: `WebSocketOutput` does.
 """
 
 from __future__ import annotations
 
-from asyncio import TimerHandle, Transport
+from asyncio import Transport
 from asyncio.transports import BaseTransport
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, cast
 
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 
 from tailrace.api.websocket.route import SOCKET_EXTENSION
-from tailrace.api.websocket_limits import (
-    CLOSE_GRACE_S,
-    FRAME_BYTES_MAX,
-    OUTPUT_BYTES_MAX,
-    OUTPUT_PAUSE_BYTES,
-    STALL_S,
-    CloseCode,
-)
+from tailrace.api.websocket_limits import CLOSE_GRACE_S, FRAME_BYTES_MAX, CloseCode
 from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
 from tailrace.app.protocols.deadlines import BODY_WINDOW_S
 from tailrace.app.protocols.ending import cut
-from tailrace.app.protocols.websocket_frames import frames
+from tailrace.app.protocols.websocket_output import WebSocketOutput
 
 CUT_AFTER_S: Final = 2
 """How long closing may wait for a client to read the remaining data."""
@@ -41,6 +33,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     because it was an HTTP connection before."""
 
     registry: ClassVar[Connections]
+    _output: WebSocketOutput
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -48,10 +41,6 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.conn.available_extensions = []
         self.conn.max_message_size = FRAME_BYTES_MAX
         self.on_relief: Callable[[], None] = lambda: None
-        self._is_full = False
-        self._written_bytes = 0
-        self._taken_bytes = 0
-        self._stall_timer: TimerHandle | None = None
         self._message_bytes = 0
         """The bytes received since the last complete message."""
         self._memory = HeldMemory(self.registry)
@@ -63,43 +52,42 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     @property
     def is_congested(self) -> bool:
         """Whether too much data waits for the client to send more. `on_relief` is called when that ends."""
-        return self._is_full
+        return self._output.is_full
 
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
         """Write one frame, or nothing if the connection is closing. Close it if too much data waits."""
-        if self.close_sent or self.transport.is_closing():
-            return
-        frame = frames.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
-        self._written_bytes += len(frame)
-        self.transport.write(frame)
-        waiting_bytes = self.transport.get_write_buffer_size()
-        if waiting_bytes > OUTPUT_PAUSE_BYTES:
-            self._fill_up(waiting_bytes - len(frame))
+        if not self._is_closing:
+            self._output.send(payload, is_text=is_text)
+
+    def hold(self, payload: bytes, *, is_text: bool) -> None:
+        """As `send_now`, but write the frame with the next ones, by `flush` at the latest."""
+        if not self._is_closing:
+            self._output.hold(payload, is_text=is_text)
+
+    def flush(self) -> None:
+        """Write all frames that are held, or nothing if the connection is closing."""
+        if not self._is_closing:
+            self._output.flush()
+
+    @property
+    def _is_closing(self) -> bool:
+        return self.close_sent or self.transport.is_closing()
 
     def close_now(self, code: int, reason: str) -> None:
         """Send a close frame after the waiting data, and cut the connection if it is not read soon."""
-        if self.close_sent or self.transport.is_closing():
+        self.flush()
+        if self._is_closing:
             return
         # If the client's close frame arrived in the same read, the library has its reply ready to send.
         if self.conn.state is State.OPEN:
             self.conn.send_close(code, reason)
         self._close_with(self._cut)
 
-    def _fill_up(self, bytes_before: int) -> None:
-        if bytes_before > OUTPUT_BYTES_MAX:
-            self.close_now(CloseCode.NOT_READING, "more data waits for this client than the server keeps")
-        elif not self._is_full:
-            self._is_full = True
-            # The event loop writes only after this turn, and may then send everything.
-            self.loop.call_soon(self._look_for_room)
-
-    def _look_for_room(self) -> None:
-        if self.writable.is_set():
-            self._relieve()
-
-    def _relieve(self) -> None:
-        self._is_full = False
+    def _relieved(self) -> None:
         self.on_relief()
+
+    def _not_reading(self, reason: str) -> None:
+        self.close_now(CloseCode.NOT_READING, reason)
 
     async def send(self, message: ASGISendEvent) -> None:
         """Send an ASGI event. A handshake answered with a response counts as complete; uvicorn would report
@@ -112,16 +100,16 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Limit the data that the transport buffers before it pauses writing."""
-        cast("Transport", transport).set_write_buffer_limits(high=OUTPUT_PAUSE_BYTES)
+        writing = cast("Transport", transport)
+        self._output = WebSocketOutput(writing, self.loop, self._relieved, self._not_reading)
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the tasks that wait for the client."""
         self.registry.leave(self)
         self._memory.release()
-        self._stop_stall_timer()
         super().connection_lost(exc)
-        self._relieve()
+        self._output.end()
 
     def data_received(self, data: bytes) -> None:
         """Parse the data, unless unfinished messages take too much memory."""
@@ -195,15 +183,12 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def pause_writing(self) -> None:
         """Start to watch whether the client, which lags, reads any data."""
         super().pause_writing()
-        self._is_full = True
-        self._taken_bytes = self._taken_now()
-        self._stall_timer = self.loop.call_later(STALL_S, self._look_for_stall)
+        self._output.pause()
 
     def resume_writing(self) -> None:
         """Stop watching: the client has caught up."""
-        self._stop_stall_timer()
         super().resume_writing()
-        self._relieve()
+        self._output.resume()
 
     def handle_connect(self, event: Request) -> None:
         """Begin the ASGI cycle, after adding this protocol to its scope."""
@@ -231,19 +216,3 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.read_paused = False
             self.transport.resume_reading()
         self.close_timer = self.loop.call_later(CLOSE_GRACE_S, end)
-
-    def _look_for_stall(self) -> None:
-        taken = self._taken_now()
-        if taken == self._taken_bytes:
-            self.close_now(CloseCode.NOT_READING, f"nothing was read for {STALL_S} s")
-            return
-        self._taken_bytes = taken
-        self._stall_timer = self.loop.call_later(STALL_S, self._look_for_stall)
-
-    def _taken_now(self) -> int:
-        return self._written_bytes - self.transport.get_write_buffer_size()
-
-    def _stop_stall_timer(self) -> None:
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None

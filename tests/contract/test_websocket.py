@@ -16,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX
-from tailrace.app.protocols import websocket
+from tailrace.app.protocols import websocket, websocket_output
 from tailrace.core.commands import (
     Append,
     CreateGroup,
@@ -292,7 +292,7 @@ class RawSubscriber:
 def test_a_hundred_clients_that_never_read_are_cut_while_others_are_served(
     server: LiveServer, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(websocket, "STALL_S", 0.3)
+    monkeypatch.setattr(websocket_output, "STALL_S", 0.3)
     append(server, key, *[b"v" * 100_000] * 60)
     before = waiting(server)
     with ExitStack() as clients:
@@ -320,7 +320,7 @@ def is_cut(connection: socket.socket) -> bool:
 def test_a_client_for_which_too_much_waits_is_cut_at_once(
     server: LiveServer, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(websocket, "OUTPUT_BYTES_MAX", 1 << 20)
+    monkeypatch.setattr(websocket_output, "OUTPUT_BYTES_MAX", 1 << 20)
     append(server, key, *[b"v" * 1_000_000] * 10)
     for number in range(20):
         server.run(CreateGroup(key.encode(), f"g{number}".encode(), 0))
@@ -332,7 +332,7 @@ def test_a_client_for_which_too_much_waits_is_cut_at_once(
 def test_a_client_that_reads_again_in_time_finds_code_4008(
     server: LiveServer, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(websocket, "STALL_S", 0.3)
+    monkeypatch.setattr(websocket_output, "STALL_S", 0.3)
     monkeypatch.setattr(websocket, "CLOSE_GRACE_S", 2)
     append(server, key, *[b"v" * 100_000] * 100)
     client = RawSubscriber(server, [subscribe(key)])

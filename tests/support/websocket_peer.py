@@ -18,8 +18,8 @@ from tailrace.api.websocket.route import SOCKET_EXTENSION, WEBSOCKET_PATH
 class Peer:
     """An `api.websocket.endpoint.Socket`, and its client, which reads everything.
 
-    `sent`: the messages that the server sent. `codes`: how the server closed the connection. `on_receive` is
-    called when the server takes a message.
+    `sent`: the messages that the server sent. `writes`: how many it wrote together each time. `codes`: how
+    the server closed the connection. `on_receive` is called when the server takes a message.
     """
 
     is_congested = False
@@ -29,6 +29,8 @@ class Peer:
         self.messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.codes: list[int] = []
         self.sent: asyncio.Queue[bytes] = asyncio.Queue()
+        self.writes: list[int] = []
+        self._held: list[bytes] = []
         self.on_receive: Callable[[], object] = lambda: None
         self.messages.put_nowait({"type": "websocket.connect"})
 
@@ -51,10 +53,21 @@ class Peer:
         """Receive an ASGI message of the endpoint: the handshake is accepted."""
 
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
+        self.hold(payload, is_text=is_text)
+        self.flush()
+
+    def hold(self, payload: bytes, *, is_text: bool) -> None:
         assert is_text
-        self.sent.put_nowait(payload)
+        self._held.append(payload)
+
+    def flush(self) -> None:
+        self.writes.append(len(self._held))
+        for payload in self._held:
+            self.sent.put_nowait(payload)
+        self._held.clear()
 
     def close_now(self, code: int, _reason: str) -> None:
+        self.flush()
         self.codes.append(code)
         self.leave()
 

@@ -1,11 +1,12 @@
-"""Adjacent appends of one frame are executed as one command, and answered and counted as the same appends one
-by one."""
+"""Adjacent appends, of one frame or of a frame each, are executed as one command, and answered and counted as
+the same appends one by one."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +18,12 @@ from tailrace.api.principals import Principal
 from tailrace.api.websocket.exchanges import PendingRun
 from tailrace.api.websocket.frames import read_frame
 from tailrace.api.websocket.inbox import Inbox
-from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX, TURN_REQUESTS_MAX, ProtocolViolation
+from tailrace.api.websocket_limits import (
+    JOINED_FRAME_BYTES_MAX,
+    REQUESTS_PER_FRAME_MAX,
+    TURN_REQUESTS_MAX,
+    ProtocolViolation,
+)
 from tailrace.app.observability.counters.moved import MEANINGS
 from tailrace.app.store.service import EngineStore
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -69,6 +75,20 @@ def entries_of(client: Client) -> dict[bytes, Any]:
         found[key] = list(reply.entries.ids), list(reply.entries.fragments)
     return found
 
+
+def received_together(client: Client, requests: Sequence[Any]) -> list[Any]:
+    """The replies to requests that arrive in a frame each before the first one is executed."""
+    for request in requests:
+        client.session.receive(client.encoded(request))
+    return client.work()
+
+
+def said(client: Client, requests: Sequence[Any], form: str) -> list[Any]:
+    replies: list[Any] = received_together(client, requests) if form == "frames" else client.say(requests)
+    return replies
+
+
+FORMS = pytest.mark.parametrize("form", ["array", "frames"])
 
 # --- which requests are a run ------------------------------------------------------------------------
 
@@ -124,10 +144,11 @@ def test_a_run_longer_than_a_turn_is_executed_in_several() -> None:
     ],
     ids=str,
 )
-def test_a_frame_with_another_request_is_answered_one_by_one(odd: Any) -> None:
+@FORMS
+def test_appends_around_another_request_are_answered_one_by_one(form: str, odd: Any) -> None:
     together, apart = Client(), Client()
     requests = [plain(1), plain(1, fields={"b": "2"}), odd, plain(3)]
-    assert together.say(requests) == [apart.say(request) for request in requests]
+    assert said(together, requests, form) == [apart.say(request) for request in requests]
     assert entries_of(together) == entries_of(apart)
 
 
@@ -148,15 +169,20 @@ def test_a_frame_with_another_request_is_answered_one_by_one(odd: Any) -> None:
 def test_fields_written_in_another_way_are_read_as_one_by_one(fields: str) -> None:
     good = '{"id":1,"op":"append","key":"k","fields":{"a":"1"}}'
     odd = f'{{"fields":{fields},"key":"k","op":"append","id":2}}'
-    together = _outcome_of([f"[{good},{odd},{good}]"])
-    assert together == _outcome_of([good, odd, good])
+    apart = _outcome_of([good, odd, good], waiting=1)
+    assert _outcome_of([f"[{good},{odd},{good}]"], waiting=1) == apart
+    assert _outcome_of([good, odd, good], waiting=3) == apart
 
 
-def _outcome_of(frames: list[str]) -> Any:
-    """All replies and entries, or None if a frame closes the connection."""
+def _outcome_of(frames: list[str], waiting: int) -> Any:
+    """All replies and entries if so many frames wait together, or None if a frame closes the connection."""
     client = Client()
+    replies = []
     try:
-        replies = [reply for frame in frames for reply in client.say_frame(frame)]
+        for start in range(0, len(frames), waiting):
+            for frame in frames[start : start + waiting]:
+                client.session.receive(frame)
+            replies += client.work()
     except ProtocolViolation:
         return None
     return replies[0] if len(frames) == 1 else replies, entries_of(client)
@@ -193,32 +219,117 @@ def test_an_array_with_too_many_appends_is_one_error() -> None:
     assert (reply["id"], reply["error"]["code"]) == (None, "LIMIT_EXCEEDED")
 
 
+# --- appends of a frame each ---------------------------------------------------------------------------
+
+
+def test_waiting_frames_with_an_append_to_one_stream_each_are_one_command() -> None:
+    client = Client()
+    for number, key in enumerate(("race:france", "race:france", "race:spain", "race:france")):
+        client.session.receive(client.encoded(plain(number, key)))
+    turn = client.session.next_turn()
+    assert turn is not None
+    fragment = b'{"rider":"Castilla"}'
+    assert turn.commands == [
+        Append(b"race:france", [fragment] * 2, each=True),
+        Append(b"race:spain", (fragment,)),
+        Append(b"race:france", (fragment,)),
+    ]
+    frames = list(client.session.replies(turn, client.store.run_turn(turn.commands_by_request, turn.rooms)))
+    assert [client.decoded(frame)["id"] for frame in frames] == [0, 1, 2, 3]
+
+
+def test_waiting_frames_are_executed_in_turns_of_so_many_requests_and_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tailrace.api.websocket.inbox.TURN_REQUESTS_MAX", 5)
+    client = Client()
+    for number in range(12):
+        client.session.receive(client.encoded(plain(number)))
+    lengths = []
+    while turn := client.session.next_turn():
+        [command] = turn.commands
+        assert isinstance(command, Append)
+        lengths.append(len(command.fragments))
+        list(client.session.replies(turn, client.store.run_turn(turn.commands_by_request, turn.rooms)))
+    assert lengths == [5, 5, 2]
+    monkeypatch.setattr("tailrace.api.websocket.inbox.TURN_BYTES_MAX", 200)
+    for number in range(7):
+        client.session.receive(client.encoded(plain(number)))
+    first = client.session.next_turn()
+    assert first is not None
+    assert first.requests[0].request_count == 3
+    assert [turn.requests[0].request_count for turn in iter(client.session.next_turn, None)] == [3, 1]
+
+
+def test_a_large_frame_is_not_joined_with_the_appends_around_it() -> None:
+    client = Client()
+    large = plain(2, fields={"a": "x" * JOINED_FRAME_BYTES_MAX})
+    for request in (plain(1), large, plain(3)):
+        client.session.receive(client.encoded(request))
+    turn = client.session.next_turn()
+    assert turn is not None
+    assert [request.request_count for request in turn.requests] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_frames_that_wait_together_are_answered_as_one_by_one(seed: int) -> None:
+    chance = random.Random(seed)
+    together, apart = Client(), Client()
+    for _ in range(20):
+        requests = [_random_append(chance) for _ in range(chance.choice((1, 2, 5, 20, 40)))]
+        for odd in chance.sample(_OTHERS, chance.choice((0, 0, 1, 3))):
+            requests.insert(chance.randrange(len(requests) + 1), odd)
+        replies = received_together(together, requests)
+        assert replies == [apart.say(request) for request in requests], f"seed {seed}"
+        step_ms = chance.choice((0, 0, 1, -5))
+        together.store.now_ms += step_ms
+        apart.store.now_ms += step_ms
+    assert entries_of(together) == entries_of(apart)
+
+
+_OTHERS: list[Any] = [
+    plain(1, fields={}),
+    plain(1, fields={"a": 1}),
+    plain(1, trim={"max_length": 3}),
+    plain(1, key=""),
+    plain(None),
+    {"id": 2, "op": "ping"},
+    {"id": 3, "op": "command", "command": ["XLEN", "race:france"]},
+    [plain(4), plain(5)],
+    [plain(6), {"id": 7, "op": "ping"}],
+    7,
+]
+
+
 # --- refusals ------------------------------------------------------------------------------------------
 
 
-def test_when_the_ids_run_out_the_first_appends_succeed_and_the_others_fail() -> None:
+@FORMS
+def test_when_the_ids_run_out_the_first_appends_succeed_and_the_others_fail(form: str) -> None:
     together, apart = Client(), Client()
     for client in (together, apart):
         client.ok(op="append", key="race:france", fields=FIELDS, entry_id="1-1")
         client.store.run(SetStreamPosition(b"race:france", MAX_ID - 2))
     for _ in range(2):
         requests = [plain(number) for number in range(4)]
-        replies = together.say(requests)
+        replies = said(together, requests, form)
         assert replies == [apart.say(request) for request in requests]
     assert {reply["error"]["code"] for reply in replies} == {"ID_EXHAUSTED"}
     assert entries_of(together) == entries_of(apart)
 
 
-def test_a_token_that_may_not_append_to_a_stream_is_refused_there_only() -> None:
+@FORMS
+def test_a_token_that_may_not_append_to_a_stream_is_refused_there_only(form: str) -> None:
     principal = Principal("id", "name", frozenset({"append"}), (b"race:*",))
     together, apart = (Client(guard=Guard(UNSECURED, principal)) for _ in range(2))
     requests = [plain(1), plain(2), plain(3, "é"), plain(4, "é"), plain(5)]
-    replies = together.say(requests)
+    replies = said(together, requests, form)
     assert replies == [apart.say(request) for request in requests]
     assert ["error" in reply for reply in replies] == [False, False, True, True, False]
 
 
-def test_each_append_of_a_run_counts_for_the_rate_and_those_above_it_are_refused() -> None:
+@FORMS
+def test_each_append_of_a_run_counts_for_the_rate_and_those_above_it_are_refused(form: str) -> None:
     client = Client()
     taken = 0
 
@@ -229,18 +340,19 @@ def test_each_append_of_a_run_counts_for_the_rate_and_those_above_it_are_refused
 
     inbox: Inbox = client.session._inbox
     inbox._take = take
-    replies = client.say([plain(number) for number in range(5)])
+    replies = said(client, [plain(number) for number in range(5)], form)
     assert taken == 5
     assert [reply.get("error", {}).get("code") for reply in replies] == [None] * 3 + ["RATE_LIMITED"] * 2
     assert [len(ids) for ids, _ in entries_of(client).values()] == [3]
 
 
-def test_a_closed_store_refuses_each_append_of_a_run() -> None:
+@FORMS
+def test_a_closed_store_refuses_each_append_of_a_run(form: str) -> None:
     together, apart = Client(), Client()
     requests = [plain(1), plain(2)]
     for client in (together, apart):
         client.store.close(StoreUnavailable("closed"))
-    assert together.say(requests) == [apart.say(request) for request in requests]
+    assert said(together, requests, form) == [apart.say(request) for request in requests]
 
 
 def test_the_requests_of_a_run_count_for_the_backlog() -> None:
