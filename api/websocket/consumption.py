@@ -1,5 +1,5 @@
 """Subscriptions of a group's consumer: push its entries when they are delivered, as far as the credit
-allows."""
+allows. Entries that a read took for a connection that is closing return to the group."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Consumption:
             self.end(answer)
 
     def _take(self, reads: Sequence[StreamRead]) -> None:
-        if self._is_closed:
+        if self._is_closed or self._connection.is_closing:
             self._connection.give_back([given_back(self._owner(read), read.entries.ids) for read in reads])
             return
         for read in reads:
@@ -94,7 +94,8 @@ class Consumption:
         self.arm()
 
     def _push(self, read: StreamRead) -> None:
-        self._unsettled.delivered(self._owner(read), read.entries.ids)
+        mark = self._unsettled.next_mark()
+        self._unsettled.delivered(self._owner(read), read.entries.ids, mark)
         # All entries are pushed, because the read asked for at most the credit. The engine counts bytes as
         # RESP, so the balance in bytes may become slightly negative.
         self.credit.pay(read.entries, len(read.entries))

@@ -119,6 +119,11 @@ class _Connection:
         """True if much output waits for the client."""
         return self._socket.is_congested
 
+    @property
+    def is_closing(self) -> bool:
+        """True if frames are no longer sent."""
+        return self._socket.is_closing
+
     def send(self, frame: bytes) -> None:
         """Write one frame without waiting."""
         self._socket.send_now(frame, is_text=self._codec.is_text)

@@ -153,7 +153,12 @@ class WebSocketSession:
     @property
     def is_congested(self) -> bool:
         """True if nothing should be pushed now."""
-        return self._has_left or self._outlet.is_congested
+        return self.is_closing or self._outlet.is_congested
+
+    @property
+    def is_closing(self) -> bool:
+        """True if nothing can be pushed any more."""
+        return self._has_left or self._outlet.is_closing
 
     def drained(self) -> None:
         """Continue to push, because the outlet is no longer congested."""

@@ -34,7 +34,13 @@ class Connection(Protocol):
 
     @property
     def is_congested(self) -> bool:
-        """True if much output waits for the client."""
+        """True if nothing should be pushed now: much output waits for the client, or the connection is
+        closing."""
+        ...
+
+    @property
+    def is_closing(self) -> bool:
+        """True if nothing can be pushed any more."""
         ...
 
     def send(self, frame: bytes) -> None:

@@ -65,9 +65,14 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Whether too much data waits for the client to send more. `on_relief` is called when that ends."""
         return self._is_full
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether the connection is closing. The endpoint learns it after the messages that came before."""
+        return self.close_sent or self.transport.is_closing()
+
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
         """Write one frame, or nothing if the connection is closing. Close it if too much data waits."""
-        if self.close_sent or self.transport.is_closing():
+        if self.is_closing:
             return
         frame = frames.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
         self._written_bytes += len(frame)
@@ -78,7 +83,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def close_now(self, code: int, reason: str) -> None:
         """Send a close frame after the waiting data, and cut the connection if it is not read soon."""
-        if self.close_sent or self.transport.is_closing():
+        if self.is_closing:
             return
         # If the client's close frame arrived in the same read, the library has its reply ready to send.
         if self.conn.state is State.OPEN:

@@ -30,7 +30,8 @@ UNGUARDED = Guard(UNSECURED, ANONYMOUS_LOCAL)
 
 
 class Client:
-    """One connection. `is_congested`: set by a test. `frames`: all frames that the session sent, as bytes."""
+    """One connection. `is_congested`, `is_closing`: set by a test. `frames`: all frames that the session
+    sent, as bytes."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Client:
         self.pushes: list[Any] = []
         self.on_send: Callable[[], None] = lambda: None
         self.is_congested = False
+        self.is_closing = False
         self.is_restarting = False
         self.session = WebSocketSession(self.codec, self.store, reads, self, self._release, guard)
 
