@@ -31,6 +31,7 @@ from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
+from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -195,7 +196,13 @@ class _Connection:
     async def _end(self) -> None:
         """Wait for running requests, then return (nack) the entries of consumers with `on_close: "nack"`."""
         await self._worked_off()
-        held = self._session.unsettled
+        await self._returned(self._session.unsettled)
+
+    def _release(self, unsent: Unsettled) -> None:
+        self._start(self._returned(unsent))
+
+    async def _returned(self, held: Unsettled) -> None:
+        """Return (nack) the entries that are still pending for their consumers."""
         questions = held.questions()
         if not questions:
             return
@@ -204,15 +211,6 @@ class _Connection:
             await self._in_turns(releases)
         except StoreUnavailable as refusal:
             # The entries stay pending. Consumers can claim them after their idle time.
-            _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
-
-    def _release(self, commands: Sequence[Command]) -> None:
-        self._start(self._carry_out_unasked(commands))
-
-    async def _carry_out_unasked(self, commands: Sequence[Command]) -> None:
-        try:
-            await self._in_turns(commands)
-        except StoreUnavailable as refusal:
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
 
     async def _in_turns(self, commands: Sequence[Command]) -> list[Reply | StreamError]:

@@ -32,11 +32,6 @@ class Owner(NamedTuple):
     consumer: bytes
 
 
-def given_back(owner: Owner, ids: Sequence[StreamId]) -> NegativeAcknowledge:
-    """Return the command that returns entries to the group as if they had not been delivered."""
-    return NegativeAcknowledge(owner.key, owner.group, NackMode.SILENT, tuple(ids))
-
-
 class Unsettled:
     """Unsettled deliveries by owner: the latest `RELEASED_IDS_MAX` of each. All methods are O(1) per id."""
 
@@ -83,15 +78,15 @@ class Unsettled:
         ]
 
     def releases(self, answers: Sequence[Reply | StreamError]) -> list[NegativeAcknowledge]:
-        """Return the commands that return the entries, from the answers to `questions`. A deleted group needs
-        none."""
+        """Return the commands that return the entries as if they had not been delivered, from the answers to
+        `questions`. A deleted group needs none."""
         found = []
         for (owner, held), answer in zip(self._holding(), answers, strict=True):
             if isinstance(answer, Sequence):
                 pending = [entry.id for entry in answer if isinstance(entry, PendingEntry)]
-                ids = list(ids_of_keys(filter(held.__contains__, id_keys(pending))))
+                ids = tuple(ids_of_keys(filter(held.__contains__, id_keys(pending))))
                 if ids:
-                    found.append(given_back(owner, ids))
+                    found.append(NegativeAcknowledge(owner.key, owner.group, NackMode.SILENT, ids))
         return found
 
     def _holding(self) -> Iterator[tuple[Owner, OrderedDict[bytes, int]]]:

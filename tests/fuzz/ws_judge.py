@@ -65,7 +65,8 @@ class Conversation:
         self._expected = expected
         self._messages: list[Message] = [each for each in session.messages if each.requests]
         self._symbols = Symbols()
-        self.subscriptions = Subscriptions()
+        nacks = [request for request in session.requests if request.kind == "nack consumed"]
+        self.subscriptions = Subscriptions({number_of(each) for nack in nacks for each in nack.body["ids"]})
         self.count = 0
         """How many messages were answered."""
         self.request_count = 0

@@ -8,6 +8,7 @@ or beyond its credit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -49,8 +50,13 @@ class Sub:
     def is_group(self) -> bool:
         return "group" in self.body
 
-    def push(self, message: Mapping[str, Any]) -> None:
-        """Take a push. Fail unless it continues the ones before."""
+    @property
+    def claims(self) -> bool:
+        """Whether it gets entries again that were returned."""
+        return "claim_min_idle_ms" in self.body
+
+    def push(self, message: Mapping[str, Any], nacked: AbstractSet[StreamNumber]) -> None:
+        """Take a push. Fail unless it continues the ones before. `nacked`: entries that come again."""
         assert "end" not in message, f"a subscription ended: {message}"
         feed = self.feeds[message["key"]]
         if "gap" in message:
@@ -59,15 +65,16 @@ class Sub:
             return
         for entry in message["entries"]:
             number = number_of(entry["id"])
-            assert number > feed.position, f"{entry['id']} is not after {feed.position}"
+            assert number > feed.position or self.claims, f"{entry['id']} is not after {feed.position}"
             assert self.matches(entry["fields"].get("f", "")), f"does not match: {entry}"
-            assert entry.get("deliveries", 0) == 0, f"delivered again: {entry}"
-            feed.position = number
+            if number not in nacked:
+                assert entry.get("deliveries", 0) == 0, f"delivered again: {entry}"
+            feed.position = max(number, feed.position)
             feed.pushed.append((number, entry["fields"]["v"]))
             self.paid += 1
-        following = number_of(message["next"])
-        assert following >= feed.position, f"`next` is before the last entry: {message}"
         if not self.is_group:
+            following = number_of(message["next"])
+            assert following >= feed.position, f"`next` is before the last entry: {message}"
             feed.position = following
 
     def matches(self, kind: str) -> bool:
@@ -84,9 +91,11 @@ _FILTERS: Final[Mapping[str, Callable[[str], bool]]] = {
 
 
 class Subscriptions:
-    """The subscriptions of one connection. `open`: by id. `ended`: the earlier ones."""
+    """The subscriptions of one connection. `open`: by id. `ended`: the earlier ones. `nacked`: the entries
+    that the connection returns to the group of its consumer."""
 
-    def __init__(self) -> None:
+    def __init__(self, nacked: AbstractSet[StreamNumber]) -> None:
+        self._nacked = nacked
         self.open: dict[object, Sub] = {}
         self.ended: list[Sub] = []
         self.ledger: dict[str, list[Appended]] = {}
@@ -134,7 +143,7 @@ class Subscriptions:
         """Take a push."""
         sub = self.open.get(message["sub"])
         assert sub is not None, f"a push without a subscription: {message}"
-        sub.push(message)
+        sub.push(message, self._nacked)
 
     def has_reached(self, key: str, number: StreamNumber) -> bool:
         """Return whether all subscriptions of a stream, or one of its consumers, have pushed an entry."""
@@ -146,7 +155,7 @@ class Subscriptions:
         """Fail unless the pushes are the entries of the ledger. `unknown`: the values without a reply.
         `future_credit`: entries of credits without a reply, by subscription."""
         for name, sub in [(None, sub) for sub in self.ended] + list(self.open.items()):
-            granted = sub.granted + (future_credit.get(name, 0) if name is not None else 1 << 60)
+            granted = sub.granted + (0 if name is None else future_credit.get(name, 0))
             assert sub.paid <= granted, f"{sub.paid} entries for a credit of {granted}"
             for key, feed in sub.feeds.items():
                 self._require_feed(sub, key, feed, unknown)
@@ -156,6 +165,7 @@ class Subscriptions:
             if sub.is_group
             for feed in sub.feeds.values()
             for number, _ in feed.pushed
+            if number not in self._nacked
         ]
         assert len(taken) == len(set(taken)), "a consumer gets each entry once"
 

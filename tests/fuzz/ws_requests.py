@@ -20,6 +20,9 @@ LARGE_BYTES: Final = 300_000
 GROUP: Final = "g"
 CONSUMED_GROUP: Final = "k"
 CONSUMER: Final = "x"
+LONG_MS: Final = 600_000
+"""An idle time that no entry reaches: a consumer claims only entries that were returned."""
+
 FIRST_CREDITS: Final = (0, 1, 2, 5, 100, {"entries": 5}, {"entries": 50, "bytes": 60})
 
 
@@ -33,7 +36,7 @@ class Requests:
         self._request_ids = 0
         self._entry_ids = 0
         self._consumed_ids = 0
-        self._returns = chance.random() < 0.5
+        self._returns, self._claims = chance.random() < 0.5, chance.random() < 0.5
         self.subs: list[int | str] = []
 
     # --- what a connection begins and ends with ------------------------------------------------------
@@ -127,6 +130,8 @@ class Requests:
         }
         if self._returns:
             body["on_close"] = "nack"
+        if self._claims:
+            body["claim_min_idle_ms"] = LONG_MS
         return self._opened("consume", body, key)
 
     def credit(self) -> WsRequest:
@@ -139,13 +144,10 @@ class Requests:
         return self._made("unsubscribe", "unsubscribe", {"sub": self._sub()})
 
     def ack_consumed(self) -> WsRequest:
-        ids = sorted({self._chance.randint(1, self._consumed_ids + 1) for _ in range(3)})
-        body = {
-            "key": consumed_key(self._names),
-            "group": CONSUMED_GROUP,
-            "ids": [f"{number}-1" for number in ids],
-        }
-        return self._made("ack consumed", "ack", body, consumed_key(self._names), is_own=False)
+        return self._of_consumer("ack", {})
+
+    def nack_consumed(self) -> WsRequest:
+        return self._of_consumer("nack", {"mode": self._chance.choice(("fail", "silent"))})
 
     # --- groups ------------------------------------------------------------------------------------------
 
@@ -284,6 +286,15 @@ class Requests:
         key = self._names.group_key
         return self._made(op, op, {"key": key, "group": GROUP, **body}, key)
 
+    def _of_consumer(self, op: str, more: dict[str, Any]) -> WsRequest:
+        key, numbers = (
+            consumed_key(self._names),
+            {self._chance.randint(1, self._consumed_ids + 1) for _ in "123"},
+        )
+        ids = [f"{number}-1" for number in sorted(numbers)]
+        body = {"key": key, "group": CONSUMED_GROUP, "ids": ids, **more}
+        return self._made(f"{op} consumed", op, body, key, is_own=False)
+
     def _group_ids(self) -> list[str]:
         numbers = {self._chance.randint(1, self._entry_ids + 1) for _ in range(2)}
         return [f"{number}-1" for number in sorted(numbers)]
@@ -320,6 +331,7 @@ _KINDS: Final[dict[Callable[[Requests], WsRequest], int]] = {
     Requests.credit: 8,
     Requests.unsubscribe: 4,
     Requests.ack_consumed: 5,
+    Requests.nack_consumed: 3,
     Requests.read_group: 6,
     Requests.ack: 3,
     Requests.ack_and_delete: 1,

@@ -5,7 +5,7 @@ Owns the conversation of a test: `say` returns the reply, `taken_pushes` returns
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,7 +18,8 @@ from tailrace.api.websocket.plans import Answers
 from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS
-from tailrace.core.commands import Append, Command, CreateGroup
+from tailrace.api.websocket.unsettled import Unsettled
+from tailrace.core.commands import Append, CreateGroup
 from tailrace.core.log.entry import fragment_from_flat
 from tests.support.watching_store import WatchingStore
 
@@ -61,8 +62,8 @@ class Client:
     def restarting(self) -> None:
         self.is_restarting = True
 
-    def _release(self, commands: Sequence[Command]) -> None:
-        self.store.run_all(commands)
+    def _release(self, unsent: Unsettled) -> None:
+        self.store.run_all(unsent.releases(self.store.run_all(unsent.questions())))
 
     # --- the conversation ----------------------------------------------------------------------
 

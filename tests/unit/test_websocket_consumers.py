@@ -323,6 +323,16 @@ def test_entries_taken_for_a_subscription_that_was_ended_are_given_back() -> Non
     assert pending(client) == {"1-0": (None, 0)}
 
 
+def test_entries_taken_for_a_subscription_that_was_ended_stay_with_a_consumer_that_claimed_them() -> None:
+    client = with_group()
+    consuming(client, credit=5)
+    client.store.run(append("s", 1))
+    client.store.run(Claim(b"s", G, b"bob", ClaimOptions(0, (1 << 64,))))
+    client.ok(op="unsubscribe", sub=1)
+    assert client.taken_pushes() == []
+    assert pending(client) == {"1-0": (b"bob", 2)}
+
+
 def test_a_consumption_that_is_ended_before_it_began_takes_nothing() -> None:
     client = with_group(1)
     consume = {"id": 1, "op": "consume", "group": "g", "consumer": "alice", "streams": [{"key": "s"}]}
