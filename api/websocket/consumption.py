@@ -1,5 +1,5 @@
 """Subscriptions of a group's consumer: push its entries when they are delivered, as far as the credit
-allows."""
+allows. Entries that a read took for a connection that is closing return to the group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import Failure, end_push, entries_push
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.subscriptions import Connection
-from tailrace.api.websocket.unsettled import Owner, Unsettled, given_back
+from tailrace.api.websocket.unsettled import Owner, Unsettled
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from tailrace.core.commands import ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import StreamError
@@ -86,20 +86,29 @@ class Consumption:
             self.end(answer)
 
     def _take(self, reads: Sequence[StreamRead]) -> None:
-        if self._is_closed:
-            self._connection.give_back([given_back(self._owner(read), read.entries.ids) for read in reads])
+        if self._is_closed or self._connection.is_closing:
+            self._give_back(reads)
             return
         for read in reads:
             self._push(read)
         self.arm()
 
     def _push(self, read: StreamRead) -> None:
-        self._unsettled.delivered(self._owner(read), read.entries.ids)
+        mark = self._unsettled.next_mark()
+        self._unsettled.delivered(self._owner(read), read.entries.ids, mark)
         # All entries are pushed, because the read asked for at most the credit. The engine counts bytes as
         # RESP, so the balance in bytes may become slightly negative.
         self.credit.pay(read.entries, len(read.entries))
         frame = entries_push(self._connection.codec, self._sub, read, read.entries, read.next)
         self._connection.send(frame)
+
+    def _give_back(self, reads: Sequence[StreamRead]) -> None:
+        unsent = Unsettled()
+        for read in reads:
+            owner = self._owner(read)
+            unsent.track(owner)
+            unsent.delivered(owner, read.entries.ids, unsent.next_mark())
+        self._connection.give_back(unsent)
 
     def _owner(self, read: StreamRead) -> Owner:
         return Owner(read.key, self._command.group, self._command.consumer)

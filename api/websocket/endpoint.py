@@ -31,6 +31,7 @@ from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
+from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -119,6 +120,11 @@ class _Connection:
         """True if much output waits for the client."""
         return self._socket.is_congested
 
+    @property
+    def is_closing(self) -> bool:
+        """True if frames are no longer sent."""
+        return self._socket.is_closing
+
     def send(self, frame: bytes) -> None:
         """Write one frame without waiting."""
         self._socket.send_now(frame, is_text=self._codec.is_text)
@@ -192,7 +198,13 @@ class _Connection:
     async def _end(self) -> None:
         """Wait for running requests, then return (nack) the entries of consumers with `on_close: "nack"`."""
         await self._worked_off()
-        held = self._session.unsettled
+        await self._returned(self._session.unsettled)
+
+    def _release(self, unsent: Unsettled) -> None:
+        self._start(self._returned(unsent))
+
+    async def _returned(self, held: Unsettled) -> None:
+        """Return (nack) the entries that are still pending for their consumers."""
         questions = held.questions()
         if not questions:
             return
@@ -201,15 +213,6 @@ class _Connection:
             await self._in_turns(releases)
         except StoreUnavailable as refusal:
             # The entries stay pending. Consumers can claim them after their idle time.
-            _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
-
-    def _release(self, commands: Sequence[Command]) -> None:
-        self._start(self._carry_out_unasked(commands))
-
-    async def _carry_out_unasked(self, commands: Sequence[Command]) -> None:
-        try:
-            await self._in_turns(commands)
-        except StoreUnavailable as refusal:
             _logger.info("websocket_release_refused", extra={"fields": {"reason": refusal.reason}})
 
     async def _in_turns(self, commands: Sequence[Command]) -> list[Reply | StreamError]:

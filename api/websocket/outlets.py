@@ -19,6 +19,11 @@ class Outlet(Protocol):
         `WebSocketSession.drained`."""
         ...
 
+    @property
+    def is_closing(self) -> bool:
+        """True if frames are no longer sent. The session may still have requests from before."""
+        ...
+
     def send(self, frame: bytes) -> None:
         """Send or queue one frame. If the connection is closed, do nothing."""
         ...
@@ -39,6 +44,11 @@ class Socket(Protocol):
     @property
     def is_congested(self) -> bool:
         """True if so much output waits for the client that no more should be sent."""
+        ...
+
+    @property
+    def is_closing(self) -> bool:
+        """True if the connection is closing: `send_now` does nothing."""
         ...
 
     def send_now(self, payload: bytes, *, is_text: bool) -> None:

@@ -43,14 +43,16 @@ def ack(context: PlanContext, raw: bytes) -> Plan:
         policy = references_of(request.references)
         deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy, require_group=True)
         record = allowed(context.guard, "consume", deletion, "ack")
-        return Plan((deletion,), partial(_acknowledged_and_deleted, context, deletion, ids), record)
+        mark = context.unsettled.next_mark()
+        return Plan((deletion,), partial(_acknowledged_and_deleted, context, deletion, ids, mark), record)
     return _ack(context, key, group, ids)
 
 
 def _ack(context: PlanContext, key: bytes, group: bytes, ids: tuple[StreamId, ...] | range) -> Plan:
     acknowledgment = Acknowledge(key, group, ids, require_group=True)
     context.guard.allow("consume", acknowledgment, "ack")
-    return Plan((acknowledgment,), partial(_settled, context, "acknowledged", key, group, ids))
+    mark = context.unsettled.next_mark()
+    return Plan((acknowledgment,), partial(_settled, context, "acknowledged", key, group, ids, mark))
 
 
 def nack(context: PlanContext, raw: bytes) -> Plan:
@@ -60,22 +62,29 @@ def nack(context: PlanContext, raw: bytes) -> Plan:
     ids, mode = ids_of(request.ids), NackMode(request.mode)
     command = NegativeAcknowledge(key, group, mode, ids, request.retry_count, request.force, request.delay_ms)
     record = allowed(context.guard, "consume", command, "nack")
-    return Plan((command,), partial(_settled, context, "nacked", key, group, ids), record)
+    mark = context.unsettled.next_mark()
+    return Plan((command,), partial(_settled, context, "nacked", key, group, ids, mark), record)
 
 
 def _settled(
-    context: PlanContext, told_as: str, key: bytes, group: bytes, ids: Sequence[StreamId], answers: Answers
+    context: PlanContext,
+    told_as: str,
+    key: bytes,
+    group: bytes,
+    ids: Sequence[StreamId],
+    mark: int,
+    answers: Answers,
 ) -> Content:
     count = result_of(answers)
-    context.unsettled.settled(key, group, ids)
+    context.unsettled.settled(key, group, ids, mark)
     return {told_as: count}
 
 
 def _acknowledged_and_deleted(
-    context: PlanContext, command: AcknowledgeAndDelete, ids: Sequence[StreamId], answers: Answers
+    context: PlanContext, command: AcknowledgeAndDelete, ids: Sequence[StreamId], mark: int, answers: Answers
 ) -> Content:
     results = result_of(answers)
-    context.unsettled.settled(command.key, command.group, ids)
+    context.unsettled.settled(command.key, command.group, ids, mark)
     acknowledged = sum(result is not DeleteResult.NOT_FOUND for result in results)
     return {"acknowledged": acknowledged, "results": deletions_json(ids, results)}
 
@@ -88,12 +97,13 @@ def claim(context: PlanContext, raw: bytes) -> Plan:
     options = ClaimOptions(request.min_idle_ms, ids_of(request.ids), just_id=request.just_id)
     command = Claim(key, group, consumer, options)
     context.guard.allow("consume", command, "claim")
-    return Plan((command,), partial(_claimed, context, Owner(key, group, consumer)))
+    mark = context.unsettled.next_mark()
+    return Plan((command,), partial(_claimed, context, Owner(key, group, consumer), mark))
 
 
-def _claimed(context: PlanContext, owner: Owner, answers: Answers) -> Content:
+def _claimed(context: PlanContext, owner: Owner, mark: int, answers: Answers) -> Content:
     reply: ClaimReply = result_of(answers)
-    context.unsettled.delivered(owner, reply.entries.ids)
+    context.unsettled.delivered(owner, reply.entries.ids, mark)
     if reply.just_id:
         return {"ids": formatted(reply.entries.ids)}
     return {"entries": context.codec.entries(reply.entries)}

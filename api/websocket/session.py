@@ -41,7 +41,6 @@ from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import (
     BACKLOG_MAX,
 )
-from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 
 
@@ -52,7 +51,7 @@ def _uncounted() -> None:
 class WebSocketSession:
     """The server's side of one connection.
 
-    `release`: runs commands of the session itself (XNACK), after the commands that are already running.
+    `release`: returns entries to their groups (XNACK), after the commands that are already running.
     `guard`: the rights of the client. `take`: counts one request and returns the quota, or None if requests
     are not counted.
     """
@@ -63,7 +62,7 @@ class WebSocketSession:
         store: StreamStore,
         reads: SharedReads,
         outlet: Outlet,
-        release: Callable[[Sequence[Command]], None],
+        release: Callable[[Unsettled], None],
         guard: Guard,
         take: Callable[[], Quota | None] = _uncounted,
     ) -> None:
@@ -152,7 +151,12 @@ class WebSocketSession:
     @property
     def is_congested(self) -> bool:
         """True if nothing should be pushed now."""
-        return self._has_left or self._outlet.is_congested
+        return self.is_closing or self._outlet.is_congested
+
+    @property
+    def is_closing(self) -> bool:
+        """True if nothing can be pushed any more."""
+        return self._has_left or self._outlet.is_closing
 
     def drained(self) -> None:
         """Continue to push, because the outlet is no longer congested."""
@@ -169,9 +173,9 @@ class WebSocketSession:
         if isinstance(failure, StoreUnavailable):
             self._outlet.restarting()
 
-    def give_back(self, commands: Sequence[Command]) -> None:
-        """Return entries that arrived for a subscription that has ended."""
-        self._release(commands)
+    def give_back(self, unsent: Unsettled) -> None:
+        """Return entries that arrived for a subscription that has ended, or that is about to end."""
+        self._release(unsent)
 
     def end_access(self, error: Unauthenticated) -> None:
         """End every subscription with `error`, because the token is no longer valid."""

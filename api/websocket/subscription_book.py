@@ -85,9 +85,12 @@ class SubscriptionBook:
             subscription.arm()
 
     def arm_all(self) -> None:
-        """Continue all subscriptions, after the client has read its output. O(watched streams)."""
+        """Continue all subscriptions, after the client has read its output. Those that wait for the reply to
+        an array start with `arm_fresh`. O(watched streams)."""
+        fresh = set(self._fresh)
         for subscription in list(self._open.values()):
-            subscription.arm()
+            if subscription not in fresh:
+                subscription.arm()
 
     def end_all(self, failure: Failure) -> None:
         """End all subscriptions with a last push that has the reason."""

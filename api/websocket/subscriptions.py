@@ -7,7 +7,7 @@ groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, Protocol
 
 from tailrace.api.websocket.codecs import Codec
@@ -15,8 +15,8 @@ from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import Delivery, Failure, Filter, end_push, gap_push
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import ReadPosition, Received, SharedRead, SharedReads
+from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.wire.filtering import AT_ONCE_MAX
-from tailrace.core.commands import Command
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.stream_id import ZERO_ID, StreamId, parse_id
 
@@ -34,7 +34,13 @@ class Connection(Protocol):
 
     @property
     def is_congested(self) -> bool:
-        """True if much output waits for the client."""
+        """True if nothing should be pushed now: much output waits for the client, or the connection is
+        closing."""
+        ...
+
+    @property
+    def is_closing(self) -> bool:
+        """True if nothing can be pushed any more."""
         ...
 
     def send(self, frame: bytes) -> None:
@@ -45,8 +51,8 @@ class Connection(Protocol):
         """Handle the end of a subscription; its last push was sent."""
         ...
 
-    def give_back(self, commands: Sequence[Command]) -> None:
-        """Run these commands, which return entries that were read but can no longer be pushed."""
+    def give_back(self, unsent: Unsettled) -> None:
+        """Return entries that were read but can no longer be pushed, if they are still pending."""
         ...
 
 

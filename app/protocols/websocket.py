@@ -54,29 +54,30 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Whether too much data waits for the client to send more. `on_relief` is called when that ends."""
         return self._output.is_full
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether the connection is closing. The endpoint learns it after the messages that came before."""
+        return self.close_sent or self.transport.is_closing()
+
     def send_now(self, payload: bytes, *, is_text: bool) -> None:
         """Write one frame, or nothing if the connection is closing. Close it if too much data waits."""
-        if not self._is_closing:
+        if not self.is_closing:
             self._output.send(payload, is_text=is_text)
 
     def hold(self, payload: bytes, *, is_text: bool) -> None:
         """As `send_now`, but write the frame with the next ones, by `flush` at the latest."""
-        if not self._is_closing:
+        if not self.is_closing:
             self._output.hold(payload, is_text=is_text)
 
     def flush(self) -> None:
         """Write all frames that are held, or nothing if the connection is closing."""
-        if not self._is_closing:
+        if not self.is_closing:
             self._output.flush()
-
-    @property
-    def _is_closing(self) -> bool:
-        return self.close_sent or self.transport.is_closing()
 
     def close_now(self, code: int, reason: str) -> None:
         """Send a close frame after the waiting data, and cut the connection if it is not read soon."""
         self.flush()
-        if self._is_closing:
+        if self.is_closing:
             return
         # If the client's close frame arrived in the same read, the library has its reply ready to send.
         if self.conn.state is State.OPEN:

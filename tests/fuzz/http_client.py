@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple, Self
 
@@ -60,18 +60,15 @@ class HttpClient:
         """Send the pieces, each after what it waits for. Then end this side, or reset the connection, if that
         is the ending. `other`: another connection to the server, which it serves in the same loop."""
         with suppress(ConnectionError):
-            for piece in pieces:
-                async with self._answered:
-                    await self._answered.wait_for(lambda: len(self.answers) >= piece.answers_before)  # noqa: B023
-                if piece.is_apart:
-                    await other.ask(HEALTH)  # the server has read this connection before it answers
-                self._writer.write(piece.data)
-                await self._writer.drain()
-                await asyncio.sleep(0)  # other connections send in between
+            await send_pieces(self._writer, pieces, self._has_answers, other)
             if ending is Ending.HALF_CLOSED:
                 self._writer.write_eof()
             elif ending is Ending.RESET:
-                self._reset()
+                reset(self._writer)
+
+    async def _has_answers(self, count: int) -> None:
+        async with self._answered:
+            await self._answered.wait_for(lambda: len(self.answers) >= count)
 
     async def read(self, requests: Sequence[HttpRequest]) -> None:
         """Read the answers to all requests. Raises `Ended`."""
@@ -110,12 +107,35 @@ class HttpClient:
         except ConnectionError:
             return b""
 
-    def _reset(self) -> None:
-        self._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
-        self._writer.transport.abort()
-
     async def close(self) -> None:
         """Close the connection."""
         self._writer.close()
         with suppress(ConnectionError):
             await self._writer.wait_closed()
+
+
+async def send_pieces(
+    writer: asyncio.StreamWriter,
+    pieces: Sequence[Piece],
+    has_answers: Callable[[int], Awaitable[None]],
+    other: HttpClient,
+    *,
+    waits_for_room: bool = True,
+) -> None:
+    """Send pieces, each after what it waits for. `has_answers`: waits for so many answers. `other`: another
+    connection to the server, which it serves in the same loop. `waits_for_room`: the client reads meanwhile.
+    Raises `ConnectionError`."""
+    for piece in pieces:
+        await has_answers(piece.answers_before)
+        if piece.is_apart:
+            await other.ask(HEALTH)  # the server has read this connection before it answers
+        writer.write(piece.data)
+        if waits_for_room:
+            await writer.drain()
+        await asyncio.sleep(0)  # other connections send in between
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Reset a connection."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
+    writer.transport.abort()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 from random import Random
 from typing import Final
 
@@ -127,7 +127,9 @@ def _dialogue(chance: Random, names: Names) -> Dialogue:
             requests.append(made.last())
         elif not left and ending in {Ending.HALF_CLOSED, Ending.RESET} and not is_last_refused:
             rest = _incomplete(chance, made)
-        pieces += _pieces(chance, requests, first, rest)
+        raws = [each.raw for each in requests[first:]]
+        late = [each.is_refused_late for each in requests[first:]]
+        pieces += pieces_of(chance, raws, first, rest, late)
     if is_last_refused:
         alone, together = made.refused_after_append()
         for request in alone:
@@ -144,12 +146,14 @@ def _incomplete(chance: Random, made: Requests) -> bytes:
     return raw[: chance.randrange(1, len(raw))]
 
 
-def _pieces(chance: Random, requests: Sequence[HttpRequest], first: int, rest: bytes) -> list[Piece]:
-    """Return the pieces of the burst that begins with the request `first`. `rest`: bytes that follow it."""
-    raws = [request.raw for request in requests[first:]]
+def pieces_of(
+    chance: Random, raws: Sequence[bytes], first: int, rest: bytes, is_late: Sequence[bool] = ()
+) -> list[Piece]:
+    """Return the pieces of a burst of requests, whose number on the connection begins with `first`. `rest`:
+    bytes that follow them. `is_late`: which ones the store refuses."""
     data = b"".join(raws) + rest
     ends = list(accumulate(map(len, raws)))
-    late = [end for end, request in zip(ends, requests[first:], strict=True) if request.is_refused_late]
+    late = list(compress(ends, is_late))
     inner = _cuts(chance, len(data), late)
     pieces = []
     for begin, end in pairwise([0, *inner, len(data)]):

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 from tests.fuzz.http_bytes import request_bytes
 from tests.fuzz.http_client import HttpClient
-from tests.fuzz.http_programs import Program
 
 READERS: Final = 2
 CONSUMERS: Final = 2
@@ -30,10 +29,10 @@ Entries: TypeAlias = list[Entry]
 class SharedStream:
     """The shared stream of one program, on the server under test."""
 
-    def __init__(self, port: int, program: Program) -> None:
+    def __init__(self, port: int, key: str, token: str) -> None:
         self._port = port
-        self._key = program.shared
-        self._token = program.token
+        self._key = key
+        self._token = token
         self._tasks: list[asyncio.Task[Entries]] = []
 
     async def begin(self) -> None:
@@ -55,7 +54,7 @@ class SharedStream:
         page = await self._asked(client, "GET", f"{path}?count=1000")
         await client.close()
         seen = await asyncio.gather(*self._tasks)
-        return _entries(page), seen[:READERS], seen[READERS:]
+        return entries_of(page), seen[:READERS], seen[READERS:]
 
     def cancel(self) -> None:
         """Stop the readers, after a failure."""
@@ -67,7 +66,7 @@ class SharedStream:
         while all(value != END for _, value in found):
             path = f"/v1/streams/{self._key}/entries?after={after}&wait_ms={WAIT_MS}"
             page = await self._asked(client, "GET", path)
-            found += _entries(page)
+            found += entries_of(page)
             after = page["next"]
         await client.close()
         return found
@@ -84,7 +83,7 @@ class SharedStream:
                 assert json.loads(answer.body) == {"acknowledged": 1}, answer
                 answer = await client.answer()
             [stream] = json.loads(answer.body)["streams"]
-            found += _entries(stream)
+            found += entries_of(stream)
             ack = self._raw("POST", f"/v1/streams/{self._key}/groups/g:ack", {"ids": [found[-1][0]]})
         await client.close()
         return found
@@ -100,7 +99,8 @@ class SharedStream:
         return request_bytes(self._token, method, path, body)
 
 
-def _entries(page: Any) -> Entries:
+def entries_of(page: Any) -> Entries:
+    """Return the entries of a page."""
     return [(entry["id"], entry["fields"]["v"]) for entry in page["entries"]]
 
 
@@ -115,10 +115,10 @@ def require_shared(
 
     `acknowledged`: for each connection, in the order of its answers. `unknown`: the values without an answer.
     """
-    ids = [_number(each) for each, _ in entries]
+    ids = [number_of(each) for each, _ in entries]
     assert ids == sorted(set(ids)), "the ids rise"
     for own in acknowledged:
-        numbers = [_number(each) for each, _ in own]
+        numbers = [number_of(each) for each, _ in own]
         assert numbers == sorted(set(numbers)), f"the ids of one connection rise: {own}"
     known = [entry for own in acknowledged for entry in own]
     assert set(known) <= set(entries), f"lost: {set(known) - set(entries)}"
@@ -133,6 +133,7 @@ def require_shared(
     assert set(entries[:end]) <= set(delivered), "a group delivers each entry"
 
 
-def _number(text: str) -> tuple[int, int]:
+def number_of(text: str) -> tuple[int, int]:
+    """Return an id as numbers that can be compared."""
     time_ms, _, sequence = text.partition("-")
     return int(time_ms), int(sequence)

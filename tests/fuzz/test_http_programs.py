@@ -8,11 +8,7 @@ is not decided by the seed, so a program that fails may need some runs to fail a
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from itertools import islice
-from pathlib import Path
+from functools import partial
 from typing import Final
 
 import pytest
@@ -21,59 +17,13 @@ from tests.fuzz.http_client import Answer, Ended, HttpClient
 from tests.fuzz.http_judge import expected_of, picture_of, require_expected, shared_ids
 from tests.fuzz.http_programs import Dialogue, Ending, Program, program_of
 from tests.fuzz.http_shared import Entry, SharedStream, require_shared
-from tests.support.server_process import ServerProcess, running_server
-from tests.support.slow_disk import slow_disk_program
-from tests.support.tokens import ALL_SCOPES, make_token
+from tests.fuzz.programs import PATIENCE_S, run_all, seeds
+from tests.support.server_process import ServerProcess
 
-SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", "17"))
-PROGRAMS: Final = int(os.environ.get("TAILRACE_FUZZ_PROGRAMS", "60"))
-AT_A_TIME: Final = 4
-"""How many programs run at the same time."""
-
-PATIENCE_S: Final = 60
-"""Longer than any program takes: after this time, a connection hangs."""
-
-PATIENT: Final = ("--log-level", "warning", "--keep-alive-timeout-s", "600", "--header-timeout-s", "600")
-"""Options of both servers: no deadline ends a connection of a client that the machine keeps waiting."""
+PROGRAMS: Final = 60
 
 SERVER_ENDS: Final = frozenset({Ending.HALF_CLOSED, Ending.LAST})
 """The endings after which the server ends the connection without a further byte."""
-
-
-@pytest.fixture(scope="module")
-def token_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tokens") / "tokens.json"
-
-
-@pytest.fixture(scope="module")
-def token(token_file: Path) -> str:
-    return make_token(token_file, *ALL_SCOPES)
-
-
-@pytest.fixture(scope="module")
-def second(token: str, token_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """The server that gets all requests one by one."""
-    assert token
-    options = ("--tokens-file", str(token_file), *PATIENT)
-    with running_server(tmp_path_factory.mktemp("second"), "--durability", "none", *options) as server:
-        yield server
-
-
-@pytest.fixture(params=["none", "slow"])
-def first(request: pytest.FixtureRequest, token_file: Path, tmp_path: Path) -> Iterator[ServerProcess]:
-    """The server under test: in memory, or with a slow disk for which all answers wait."""
-    options = ("--tokens-file", str(token_file), *PATIENT)
-    with ExitStack() as stack:
-        if request.param == "none":
-            server = stack.enter_context(running_server(tmp_path, "--durability", "none", *options))
-        else:
-            program = slow_disk_program(tmp_path, SEED)
-            server = stack.enter_context(
-                running_server(tmp_path, "--durability", "always", *options, program=program)
-            )
-        yield server
-        assert "Traceback" not in server.log_text
-        assert "request_failed" not in server.log_text
 
 
 async def held(port: int, dialogue: Dialogue, other: HttpClient) -> tuple[list[Answer], bytes]:
@@ -112,7 +62,7 @@ async def judged(first: int, second: int, dialogue: Dialogue) -> tuple[list[Entr
 
 async def run(first: int, second: int, program: Program) -> None:
     """Run a program on the server at the port `first`. Fail unless everything is as expected."""
-    shared = SharedStream(first, program)
+    shared = SharedStream(first, program.shared, program.token)
     try:
         async with asyncio.timeout(PATIENCE_S):
             await shared.begin()
@@ -120,29 +70,14 @@ async def run(first: int, second: int, program: Program) -> None:
             entries, read, consumed = await shared.end()
         unknown = set[str]().union(*(each for _, each in done))
         require_shared(entries, [appended for appended, _ in done], unknown, read, consumed)
-    except Exception as failure:
-        failure.add_note(f"TAILRACE_FUZZ_SEED={program.seed}\n{program}")
-        raise
     finally:
         shared.cancel()
 
 
-async def run_all(first: int, second: int, programs: Iterable[Program]) -> None:
-    """Run some programs at a time."""
-    for some in batched(programs, AT_A_TIME):
-        await asyncio.gather(*(run(first, second, each) for each in some))
-
-
-def batched(programs: Iterable[Program], count: int) -> Iterator[list[Program]]:
-    left = iter(programs)
-    while some := list(islice(left, count)):
-        yield some
-
-
+@pytest.mark.parametrize("first", ["none", "slow"], indirect=True)
 def test_requests_on_many_connections_are_answered_as_one_by_one(
     token: str, first: ServerProcess, second: ServerProcess, request: pytest.FixtureRequest
 ) -> None:
-    print(f"{PROGRAMS} programs, TAILRACE_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
     name = request.node.callspec.params["first"]
-    programs = (program_of(seed, name, token) for seed in range(SEED, SEED + PROGRAMS))
-    asyncio.run(run_all(first.port, second.port, programs))
+    programs = (program_of(seed, name, token) for seed in seeds(PROGRAMS))
+    asyncio.run(run_all(programs, partial(run, first.port, second.port)))

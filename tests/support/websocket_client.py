@@ -5,7 +5,7 @@ Owns the conversation of a test: `say` returns the reply, `taken_pushes` returns
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,7 +18,8 @@ from tailrace.api.websocket.plans import Answers
 from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subprotocols import CODECS
-from tailrace.core.commands import Append, Command, CreateGroup
+from tailrace.api.websocket.unsettled import Unsettled
+from tailrace.core.commands import Append, CreateGroup
 from tailrace.core.log.entry import fragment_from_flat
 from tests.support.watching_store import WatchingStore
 
@@ -30,7 +31,8 @@ UNGUARDED = Guard(UNSECURED, ANONYMOUS_LOCAL)
 
 
 class Client:
-    """One connection. `is_congested`: set by a test. `frames`: all frames that the session sent, as bytes."""
+    """One connection. `is_congested`, `is_closing`: set by a test. `frames`: all frames that the session
+    sent, as bytes."""
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class Client:
         self.pushes: list[Any] = []
         self.on_send: Callable[[], None] = lambda: None
         self.is_congested = False
+        self.is_closing = False
         self.is_restarting = False
         self.session = WebSocketSession(self.codec, self.store, reads, self, self._release, guard)
 
@@ -59,8 +62,8 @@ class Client:
     def restarting(self) -> None:
         self.is_restarting = True
 
-    def _release(self, commands: Sequence[Command]) -> None:
-        self.store.run_all(commands)
+    def _release(self, unsent: Unsettled) -> None:
+        self.store.run_all(unsent.releases(self.store.run_all(unsent.questions())))
 
     # --- the conversation ----------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ class Peer:
     """
 
     is_congested = False
+    is_closing = False
 
     def __init__(self) -> None:
         self.on_relief: Callable[[], None] = lambda: None

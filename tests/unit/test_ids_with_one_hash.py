@@ -162,8 +162,8 @@ def test_a_connection_compares_its_unsettled_ids_a_few_times() -> None:
     def run() -> None:
         unsettled = Unsettled()
         unsettled.track(owner)
-        unsettled.delivered(owner, ids)
-        unsettled.settled(b"s", b"g", ids[:5])
+        unsettled.delivered(owner, ids, unsettled.next_mark())
+        unsettled.settled(b"s", b"g", ids[:5], unsettled.next_mark())
         [question] = unsettled.questions()
         assert (question.start, question.end) == (min(ids[5:]), max(ids[5:]))
         [command] = unsettled.releases([list(map(row, ids))])

@@ -227,6 +227,75 @@ def test_what_was_nacked_or_claimed_here_is_known_at_the_end() -> None:
     assert pending(client) == {"1-0": (None, 1), "2-0": (None, 1)}
 
 
+def answered_late(client: Client, *requests: dict[str, Any]) -> None:
+    """Send requests as an array. Push what they make available before their replies are made."""
+    client.session.receive(
+        client.encoded([{"id": number, **each} for number, each in enumerate(requests, 10)])
+    )
+    turn = client.session.next_turn()
+    assert turn is not None
+    answers = client.store.run_turn(turn.commands_by_request, turn.rooms)
+    client.store.settle()
+    list(client.session.replies(turn, answers))
+
+
+GONE_BEFORE = {"key": "s", "group": "g", "ids": ["2-0"]}
+
+
+@pytest.mark.parametrize("op", ["ack", "nack"])
+def test_an_entry_that_is_pushed_while_a_request_names_it_too_early_is_given_back_at_the_end(op: str) -> None:
+    client = with_group(1)
+    consuming(client, credit=5, on_close="nack")
+    settling = {"op": op, **GONE_BEFORE, **({"mode": "fail"} if op == "nack" else {})}
+    append = {"op": "append", "key": "s", "entry_id": "2-0", "fields": {"n": "v"}}
+    answered_late(client, settling, append)
+    assert client.pushed_ids() == ["1-0", "2-0"]
+    end(client)
+    assert pending(client) == {"1-0": (None, 0), "2-0": (None, 0)}
+
+
+def test_an_entry_that_is_pushed_again_while_its_nack_runs_is_given_back_at_the_end() -> None:
+    client = with_group(1)
+    consuming(client, credit=5, on_close="nack", claim_min_idle_ms=1000)
+    answered_late(client, {"op": "nack", "key": "s", "group": "g", "ids": ["1-0"], "mode": "fail"})
+    assert client.pushed_ids() == ["1-0", "1-0"]
+    end(client)
+    assert pending(client) == {"1-0": (None, 1)}
+
+
+def test_an_entry_that_is_pushed_again_while_its_claim_and_nack_run_is_given_back_at_the_end() -> None:
+    client = with_group(1)
+    consuming(client, credit=5, on_close="nack", claim_min_idle_ms=1000)
+    entry = {"key": "s", "group": "g", "ids": ["1-0"]}
+    claim = {"op": "claim", "consumer": "alice", "min_idle_ms": 0, **entry}
+    answered_late(client, claim, {"op": "nack", "mode": "fail", **entry})
+    assert client.pushed_ids() == ["1-0", "1-0"]
+    end(client)
+    assert {ident: owner for ident, (owner, _) in pending(client).items()} == {"1-0": None}
+
+
+@pytest.mark.parametrize("op", ["ack", "nack"])
+def test_an_entry_that_is_claimed_and_settled_in_one_array_is_not_asked_for_at_the_end(op: str) -> None:
+    client = with_group(1)
+    consuming(client, credit=5, on_close="nack")
+    entry = {"key": "s", "group": "g", "ids": ["1-0"]}
+    claim = {"op": "claim", "consumer": "alice", "min_idle_ms": 0, **entry}
+    answered_late(client, claim, {"op": op, **entry, **({"mode": "fail"} if op == "nack" else {})})
+    assert client.session.unsettled.questions() == []
+
+
+@pytest.mark.parametrize("options", [{}, {"on_close": "nack"}])
+def test_entries_taken_for_a_connection_that_is_closing_are_given_back(options: dict[str, Any]) -> None:
+    client = with_group()
+    consuming(client, credit=5, **options)
+    client.store.run(append("s", 1))
+    client.is_closing = True  # the session learns it later, after the requests that it got before
+    assert client.taken_pushes() == []
+    assert pending(client) == {"1-0": (None, 0)}
+    client.append("s", 2)
+    assert list(pending(client)) == ["1-0"]
+
+
 def test_a_group_that_is_gone_at_the_end_has_nothing_to_give_back() -> None:
     client = with_group(1)
     consuming(client, credit=4, on_close="nack")
@@ -252,6 +321,16 @@ def test_entries_taken_for_a_subscription_that_was_ended_are_given_back() -> Non
     client.ok(op="unsubscribe", sub=1)
     assert client.taken_pushes() == []
     assert pending(client) == {"1-0": (None, 0)}
+
+
+def test_entries_taken_for_a_subscription_that_was_ended_stay_with_a_consumer_that_claimed_them() -> None:
+    client = with_group()
+    consuming(client, credit=5)
+    client.store.run(append("s", 1))
+    client.store.run(Claim(b"s", G, b"bob", ClaimOptions(0, (1 << 64,))))
+    client.ok(op="unsubscribe", sub=1)
+    assert client.taken_pushes() == []
+    assert pending(client) == {"1-0": (b"bob", 2)}
 
 
 def test_a_consumption_that_is_ended_before_it_began_takes_nothing() -> None:

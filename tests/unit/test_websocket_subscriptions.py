@@ -412,6 +412,24 @@ def test_a_client_that_lags_is_pushed_nothing_more_and_loses_nothing() -> None:
     assert client.pushed_ids() == ["1-0", "2-0"]
 
 
+def test_a_client_that_catches_up_in_the_middle_of_an_array_gets_the_reply_before_the_pushes() -> None:
+    client = Client()
+    client.append("s", 1)
+    opening = {"id": "new", "op": "subscribe", "streams": [{"key": "s", "after": "0"}], "credit": 9}
+    pings = [{"id": number, "op": "ping"} for number in range(limits.TURN_REQUESTS_MAX)]
+    client.session.receive(client.encoded([opening, *pings]))
+    turn = client.session.next_turn()
+    assert turn is not None
+    assert (
+        list(client.session.replies(turn, client.store.run_turn(turn.commands_by_request, turn.rooms))) == []
+    )
+    client.session.drained()
+    assert client.taken_pushes() == []
+    [replies] = client.work()
+    assert replies[0]["id"] == "new"
+    assert client.pushed_ids() == ["1-0"]
+
+
 def test_when_the_store_closes_every_subscription_is_told_why_and_the_connection_restarts() -> None:
     client = Client()
     subscribed(client, "s", "t", credit=10)
