@@ -58,7 +58,7 @@ async def held(
     port: int, session: Session, expected: WsExpected, other: HttpClient
 ) -> tuple[Conversation, str]:
     """Hold a session with the server under test. Return its messages, and the streams in the end."""
-    client = await WsClient.open(port, session.names.token, session.subprotocol)
+    client = await WsClient.open(port, session.names.token, session.subprotocol, session.early)
     talk, picture = Conversation(session, expected), ""
     reading = None if session.is_lazy else asyncio.ensure_future(client.read(talk.take))
     try:
