@@ -51,11 +51,16 @@ def require_handshake(head: RequestHead) -> None:
         raise _refusal(opening.handshake_exc)
 
 
-def hand_over(transport: asyncio.Transport, successor: asyncio.Protocol, head: RequestHead) -> None:
-    """Pass the connection to the WebSocket protocol, which reads the handshake again."""
+def hand_over(
+    transport: asyncio.Transport, successor: asyncio.Protocol, head: RequestHead, rest: bytes
+) -> None:
+    """Pass the connection to the WebSocket protocol, which reads the handshake again. `rest`: frames of a
+    client that has not waited for the response."""
     successor.connection_made(transport)
     successor.data_received(head.to_bytes())
     transport.set_protocol(successor)
+    if rest:
+        successor.data_received(rest)
 
 
 def _refusal(error: Exception) -> ProtocolRefusal:

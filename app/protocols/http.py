@@ -162,13 +162,13 @@ class HttpProtocol(asyncio.Protocol):
             if self.state.answering is FREE:
                 self._memory.release()
 
-    def switch_to_websocket(self, head: RequestHead) -> None:
+    def switch_to_websocket(self, head: RequestHead, rest: bytes) -> None:
         """Pass the connection to the WebSocket protocol, which is counted in place of this one."""
         self.state.happened(Event.SWITCHED)
         successor: Any = self._asgi.websocket()
         self.registry.replace(self, successor)
         self._release()
-        hand_over(self.transport, successor, head)
+        hand_over(self.transport, successor, head, rest)
 
     # --- what is answered ----------------------------------------------------------------------
 

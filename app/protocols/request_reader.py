@@ -39,8 +39,9 @@ class RequestSink(Protocol):
         """The request is complete."""
         ...
 
-    def switch_to_websocket(self, head: RequestHead) -> None:
-        """The request was a valid opening handshake; the parser gets no more bytes."""
+    def switch_to_websocket(self, head: RequestHead, rest: bytes) -> None:
+        """The request was a valid opening handshake; the parser gets no more bytes. `rest`: those that
+        arrived with it."""
         ...
 
 
@@ -77,7 +78,7 @@ class RequestReader:
                     break
                 except httptools.HttpParserUpgrade as stop:
                     if self._handshake is not None:
-                        self._sink.switch_to_websocket(self._handshake)
+                        self._sink.switch_to_websocket(self._handshake, data[stop.args[0] :])
                         return
                     self._read_head_again()
                     # The parser stopped after the head; `data` is the rest.

@@ -12,8 +12,6 @@ from asyncio.transports import BaseTransport
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, cast
 
-from uvicorn._types import ASGISendEvent
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 from websockets.protocol import State
 
@@ -22,13 +20,14 @@ from tailrace.api.websocket_limits import CLOSE_GRACE_S, FRAME_BYTES_MAX, CloseC
 from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
 from tailrace.app.protocols.deadlines import BODY_WINDOW_S
 from tailrace.app.protocols.ending import cut
+from tailrace.app.protocols.websocket_opening import OpeningProtocol
 from tailrace.app.protocols.websocket_output import WebSocketOutput
 
 CUT_AFTER_S: Final = 2
 """How long closing may wait for a client to read the remaining data."""
 
 
-class WebSocketProtocol(WebSocketsSansIOProtocol):
+class WebSocketProtocol(OpeningProtocol):
     """One connection. Once open, it is an `api.websocket.endpoint.Socket`. `registry` already counts it,
     because it was an HTTP connection before."""
 
@@ -90,13 +89,6 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def _not_reading(self, reason: str) -> None:
         self.close_now(CloseCode.NOT_READING, reason)
 
-    async def send(self, message: ASGISendEvent) -> None:
-        """Send an ASGI event. A handshake answered with a response counts as complete; uvicorn would report
-        an error of the application."""
-        await super().send(message)
-        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
-            self.handshake_complete = True
-
     # --- for the transport ---------------------------------------------------------------------
 
     def connection_made(self, transport: BaseTransport) -> None:
@@ -112,10 +104,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
         self._output.end()
 
-    def data_received(self, data: bytes) -> None:
+    def parse(self, data: bytes) -> None:
         """Parse the data, unless unfinished messages take too much memory."""
         self._message_bytes += len(data)
-        super().data_received(data)
+        super().parse(data)
         is_large = self._message_bytes > SMALL_BODY_BYTES and not self.close_sent
         if is_large and not self._memory.hold(self._message_bytes - self._memory.held_bytes):
             told = f"the server already holds {self.registry.limits.bodies_mb} MiB of messages and bodies"

@@ -27,7 +27,7 @@ from tests.fuzz.ws_requests import CONSUMED_GROUP, CONSUMER, consumed_key
 from tests.fuzz.ws_shared import WsSharedStream
 from tests.support.server_process import ServerProcess
 
-PROGRAMS: Final = 20
+PROGRAMS: Final = 15
 LAST_CREDIT: Final = 1_000_000
 LAST_ID: Final = "999999-1"
 """The id of the last entry for a consumer, which it gets after all others."""
@@ -58,7 +58,7 @@ async def held(
     port: int, session: Session, expected: WsExpected, other: HttpClient
 ) -> tuple[Conversation, str]:
     """Hold a session with the server under test. Return its messages, and the streams in the end."""
-    client = await WsClient.open(port, session.names.token, session.subprotocol)
+    client = await WsClient.open(port, session.names.token, session.subprotocol, session.early)
     talk, picture = Conversation(session, expected), ""
     reading = None if session.is_lazy else asyncio.ensure_future(client.read(talk.take))
     try:

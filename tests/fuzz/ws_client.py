@@ -36,14 +36,15 @@ class WsClient:
         self.closed_with: int | None = None
 
     @classmethod
-    async def open(cls, port: int, token: str, subprotocol: str = JSON) -> Self:
-        """Return a new WebSocket to a local port, after the server's greeting."""
+    async def open(cls, port: int, token: str, subprotocol: str = JSON, early: bytes = b"") -> Self:
+        """Return a new WebSocket to a local port, after the server's greeting. `early`: frames to send with
+        the handshake."""
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         sock.setblocking(False)  # noqa: FBT003 - the method takes no name
         await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
         reader, writer = await asyncio.open_connection(sock=sock, limit=BUFFER_BYTES)
-        writer.write(handshake(token, subprotocol))
+        writer.write(handshake(token, subprotocol) + early)
         head = await reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 101 "), head
         client = cls(reader, writer, subprotocol)

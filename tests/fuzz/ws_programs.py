@@ -22,6 +22,7 @@ BURSTS_MAX: Final = 5
 BURST_MESSAGES: Final = (1, 1, 2, 2, 3, 4, 8)
 ARRAY_REQUESTS: Final = (1, 2, 3, 5, 10, 40)
 LAZY_SHARE: Final = 0.2
+EARLY_SHARE: Final = 0.2
 
 
 class WsEnding(StrEnum):
@@ -50,11 +51,13 @@ _ENDINGS: Final = {
 
 @dataclass(frozen=True)
 class Session:
-    """What one connection does. `is_lazy`: it reads nothing before it has sent everything."""
+    """What one connection does. `early`: what it sends with the handshake. `is_lazy`: it reads nothing before
+    it has sent everything."""
 
     names: Names
     subprotocol: str
     messages: Sequence[Message]
+    early: bytes
     pieces: Sequence[Piece]
     ending: WsEnding
     is_lazy: bool
@@ -72,7 +75,7 @@ class Session:
         kinds = " | ".join(message.kind for message in self.messages)
         pieces = " ".join(map(str, self.pieces))
         lazy = ", lazy" if self.is_lazy else ""
-        told = f"{kinds}; bytes@replies before: {pieces}; {self.ending}{lazy}"
+        told = f"{kinds}; {len(self.early)} early, bytes@replies before: {pieces}; {self.ending}{lazy}"
         return f"{self.names.prefix} {self.subprotocol}: {told}"
 
 
@@ -124,7 +127,8 @@ def _session(chance: Random, names: Names) -> Session:
         pieces += pieces_of(chance, raws, first, rest)
     if is_lazy:
         pieces = [Piece(piece.data, 0, piece.is_apart) for piece in pieces]
-    return Session(names, subprotocol, messages, pieces, ending, is_lazy)
+    early = pieces.pop(0).data if chance.random() < EARLY_SHARE else b""
+    return Session(names, subprotocol, messages, early, pieces, ending, is_lazy)
 
 
 def _some(chance: Random, made: Requests, subprotocol: str) -> Message:
