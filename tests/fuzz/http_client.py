@@ -51,6 +51,10 @@ class HttpClient:
         """Return a new connection to a local port."""
         return cls(*await asyncio.open_connection("127.0.0.1", port, limit=BUFFER_BYTES))
 
+    def write(self, raw: bytes) -> None:
+        """Send bytes, without waiting."""
+        self._writer.write(raw)
+
     async def ask(self, raw: bytes, *, is_head: bool = False) -> Answer:
         """Send one request, and return its answer."""
         self._writer.write(raw)
@@ -69,9 +73,9 @@ class HttpClient:
                 await self._writer.drain()
                 await asyncio.sleep(0)  # other connections send in between
             if ending is Ending.HALF_CLOSED:
-                self._writer.write_eof()
+                self.end()
             elif ending is Ending.RESET:
-                self._reset()
+                self.reset()
 
     async def read(self, requests: Sequence[HttpRequest]) -> None:
         """Read the answers to all requests. Raises `Ended`."""
@@ -110,7 +114,12 @@ class HttpClient:
         except ConnectionError:
             return b""
 
-    def _reset(self) -> None:
+    def end(self) -> None:
+        """End this side, and read on."""
+        self._writer.write_eof()
+
+    def reset(self) -> None:
+        """End the connection at once."""
         self._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
         self._writer.transport.abort()
 
