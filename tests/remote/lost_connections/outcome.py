@@ -1,4 +1,4 @@
-"""What clients of a gateway were told while its connections were cut, and whether the streams agree.
+"""The answers to clients of a gateway whose connections are cut, and whether the streams agree with them.
 
 This module never sends a request but those that look at the streams in the end.
 """
@@ -74,7 +74,7 @@ async def stored_of(port: int, token: str, key: str) -> Stored:
 
 
 def require_right(outcome: Outcome, stored: dict[str, Stored]) -> None:
-    """Fail unless what clients were told is what the streams contain."""
+    """Fail unless the streams agree with the answers."""
     counts = Counter((key, value) for key, each in stored.items() for _, value in each.entries)
     doubled = [pair for pair, count in counts.items() if count > 1]
     assert not doubled, f"stored twice: {doubled}"

@@ -34,7 +34,7 @@ class Sent(NamedTuple):
 
 class Requests:
     """Makes the requests of one client. `name`: begins all keys of a round. `shared`: the stream that all
-    clients share. `own`: one that no other client changes. `fixed`: one that nobody changes, with `size`
+    clients share. `own`: one that no other client changes. `fixed`: one that never changes, with `size`
     entries."""
 
     def __init__(self, token: str, name: str, number: int, chance: Random, outcome: Outcome) -> None:

@@ -1,7 +1,7 @@
 """Gateways whose connections to the engine are delayed, and cut at any byte, while clients pipeline requests.
 
-Each request has one answer: the right one, or 503 with what is known of its effect. What clients were told is
-what the streams contain. `TAILRACE_FAULT_ROUNDS` is the number of rounds for each engine;
+Each request has one answer: the right one, or 503 with what is known of its effect. The streams agree with
+the answers. `TAILRACE_FAULT_ROUNDS` is the number of rounds for each engine;
 `TAILRACE_FUZZ_SEED` is the seed of the first one. What is under way when a connection is cut is not decided
 by the seed, so a round that fails may need some runs to fail again.
 """
