@@ -40,8 +40,24 @@ _PLAIN: Final = frozenset({Append, Acknowledge})
 """Commands of the hot way that are one plan. A read of a group can need a second plan."""
 
 
+class _Found:
+    """The wait of a read that has found entries: it ends now. `is_returned`: whether its client has left, so
+    that the entries went back."""
+
+    def __init__(self, give_back: Callable[[], None]) -> None:
+        self._give_back = give_back
+        self.is_returned = False
+
+    def cancel(self) -> bool:
+        """Return the entries to their group, and return True."""
+        self.is_returned = True
+        self._give_back()
+        return True
+
+
 class HotCommands:
-    """The hot commands of one store. `run`: runs any command, and counts it. `watch`: that of the store."""
+    """The hot commands of one store. `run`: runs any command, and counts it. `watch`: that of the store.
+    `give_back`: returns entries to their group whose reader has left."""
 
     def __init__(
         self,
@@ -50,12 +66,14 @@ class HotCommands:
         answers: Answers,
         run: Callable[[Command], Awaitable[Reply]],
         watch: Callable[[AnyRead, Receive], Watch],
+        give_back: Callable[[AnyRead, ReadReply], None],
     ) -> None:
         self._link = link
         self._engine = engine
         self._answers = answers
         self._run = run
         self._watch = watch
+        self._give_back = give_back
         self._tasks: set[asyncio.Task[None]] = set()
 
     def submit(self, command: Command, receive: Receive, wait: BeginWait | None = None) -> None:
@@ -72,10 +90,16 @@ class HotCommands:
         wait take turns, so a read that finds entries must not be one of them."""
 
         def looked(answer: Answer) -> None:
-            if isinstance(answer, ReadReply) and answer.is_empty:
-                wait(self._watch(command, receive))
-            else:
-                receive(answer)
+            if isinstance(answer, ReadReply):
+                if answer.is_empty:
+                    wait(self._watch(command, receive))
+                    return
+                if isinstance(command, ReadGroup) and not command.noack:
+                    found = _Found(partial(self._give_back, command, answer))
+                    wait(found)  # it stops at once if the client has left during the look
+                    if found.is_returned:
+                        return
+            receive(answer)
 
         return looked
 

@@ -17,6 +17,7 @@ from tailrace.app.remote.keys.registry import announced, fields_of
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
+from tailrace.app.remote.sequences import in_order
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.group_reads import positions
 from tailrace.app.remote.words.own_names import require_free_names
@@ -201,20 +202,13 @@ class Runner:
         """Run commands one after another; those on one key take effect in their order. Their answers, or
         errors.
 
-        All are sent before the first answer arrives, except that a command on many keys waits for those
-        before it.
+        Most are sent before the first answer arrives: see `in_order`.
         """
+        least, _ = current_options()
+        needed = self._link.min_replicas if least is None else least
         answers: list[Reply | Exception] = []
-        start = 0
-        for end, command in enumerate([*commands, None]):
-            if command is None or type(command) in JOBS or isinstance(command, c.Read | c.ReadGroup):
-                some = commands[start:end]
-                found = await asyncio.gather(*map(self.run, some), return_exceptions=True)
-                answers += found  # type: ignore[arg-type] # no BaseException but Exception
-                start = end
-                if command is not None:
-                    answers += await asyncio.gather(self.run(command), return_exceptions=True)  # type: ignore[arg-type]
-                    start = end + 1
+        for some in in_order(commands, are_confirmed=bool(needed)):
+            answers += await asyncio.gather(*map(self.run, some), return_exceptions=True)  # type: ignore[arg-type] # no BaseException but Exception
         return answers
 
 

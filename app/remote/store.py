@@ -67,8 +67,10 @@ class RemoteStore:
         self._answers.link = link
         looks = Looks(link, engine)
         self._runner = Runner(link, engine, looks)
-        self._hot = HotCommands(link, engine, self._answers, self._measured, self.watch)
         self._readers = WaitingReads(link, engine, looks, self._answers.failure, self._readers_max)
+        self._hot = HotCommands(
+            link, engine, self._answers, self._measured, self.watch, self._readers.give_back
+        )
 
     @property
     def not_ready(self) -> StoreUnavailable | None:

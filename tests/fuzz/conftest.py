@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
 
 import pytest
 
-from tests.fuzz.programs import SEED
+from tests.fuzz.programs import PATIENT, SEED
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.slow_disk import slow_disk_program
 from tests.support.tokens import ALL_SCOPES, make_token
-
-PATIENT: Final = ("--log-level", "warning", "--keep-alive-timeout-s", "600", "--header-timeout-s", "600")
-"""Options of both servers: no deadline ends a connection of a client that the machine keeps waiting."""
 
 
 @pytest.fixture(scope="module")

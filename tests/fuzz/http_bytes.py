@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from enum import Enum
 from random import Random
 from typing import Any, Final
 
@@ -15,6 +16,17 @@ NOT_HOT: Final = b"x-not-hot: 1\r\n"
 """A header with which the documented route answers a request (`api.hot.requests`)."""
 
 _JSON: Final = ("content-type: application/json",)
+
+
+class Engine(Enum):
+    """Where a server keeps its streams."""
+
+    OWN = "own"
+    """In its own storage."""
+    NODE = "node"
+    """In one Redis or Valkey: the server is a gateway."""
+    CLUSTER = "cluster"
+    """In a Cluster, whose masters have a replica each."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +49,14 @@ class HttpRequest:
 @dataclass(frozen=True)
 class Names:
     """What the requests of one connection name: `prefix` begins each of its keys and values, `shared` is the
-    key of the shared stream, `token` the token of the server."""
+    key of the shared stream, `token` the token of the server. `engine`: of the server under test.
+    `is_one_slot`: whether the keys of the connection are in one slot, if it is a Cluster."""
 
     prefix: str
     shared: str
     token: str
+    engine: Engine = Engine.OWN
+    is_one_slot: bool = True
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -51,6 +51,10 @@ class HttpClient:
         """Return a new connection to a local port."""
         return cls(*await asyncio.open_connection("127.0.0.1", port, limit=BUFFER_BYTES))
 
+    def write(self, raw: bytes) -> None:
+        """Send bytes, without waiting."""
+        self._writer.write(raw)
+
     async def ask(self, raw: bytes, *, is_head: bool = False) -> Answer:
         """Send one request, and return its answer."""
         self._writer.write(raw)
@@ -62,9 +66,9 @@ class HttpClient:
         with suppress(ConnectionError):
             await send_pieces(self._writer, pieces, self._has_answers, other)
             if ending is Ending.HALF_CLOSED:
-                self._writer.write_eof()
+                self.end()
             elif ending is Ending.RESET:
-                reset(self._writer)
+                self.reset()
 
     async def _has_answers(self, count: int) -> None:
         async with self._answered:
@@ -106,6 +110,14 @@ class HttpClient:
             return await self._reader.read()
         except ConnectionError:
             return b""
+
+    def end(self) -> None:
+        """End this side, and read on."""
+        self._writer.write_eof()
+
+    def reset(self) -> None:
+        """End the connection at once."""
+        reset(self._writer)
 
     async def close(self) -> None:
         """Close the connection."""

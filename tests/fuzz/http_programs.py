@@ -14,7 +14,7 @@ from itertools import accumulate, compress, pairwise
 from random import Random
 from typing import Final
 
-from tests.fuzz.http_bytes import HttpRequest, Names
+from tests.fuzz.http_bytes import Engine, HttpRequest, Names
 from tests.fuzz.http_requests import Requests
 
 CONNECTIONS: Final = (1, 3, 4, 5)
@@ -43,6 +43,8 @@ class Ending(StrEnum):
 
 
 _ENDINGS: Final = {Ending.CLOSED: 30, Ending.LAST: 10, Ending.HALF_CLOSED: 45, Ending.RESET: 15}
+_FULL_ENDINGS: Final = {Ending.CLOSED: 30, Ending.LAST: 10}
+"""The endings after the answers to all requests."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,22 @@ class Program:
         return "\n".join((f"program {self.seed}", *map(str, self.dialogues)))
 
 
-def program_of(seed: int, server: str, token: str) -> Program:
-    """Return the program of a seed. Its keys have the name of the server under test, and the seed."""
+def program_of(seed: int, server: str, token: str, engine: Engine = Engine.OWN) -> Program:
+    """Return the program of a seed. Its keys have the name of the server under test, and the seed.
+
+    On a Cluster, half of the connections have their keys in one slot. Only these may end early, because only
+    their streams can be compared at one instant.
+    """
     chance = Random(f"http {seed}")
     prefix = f"{server}{seed}-"
     shared = f"{prefix}shared"
     count = chance.choice(CONNECTIONS)
-    dialogues = [_dialogue(chance, Names(f"{prefix}{number}", shared, token)) for number in range(count)]
+    dialogues = []
+    for number in range(count):
+        has_tag = engine is Engine.CLUSTER and chance.random() < 0.5
+        own = f"{{{prefix}{number}}}" if has_tag else f"{prefix}{number}"
+        is_one_slot = has_tag or engine is not Engine.CLUSTER
+        dialogues.append(_dialogue(chance, Names(own, shared, token, engine, is_one_slot)))
     return Program(seed, shared, token, dialogues)
 
 
@@ -117,7 +128,8 @@ def _dialogue(chance: Random, names: Names) -> Dialogue:
 
     for request in (made.prepare(), *made.first_ones()):
         send_alone(request)
-    [ending] = chance.choices(list(_ENDINGS), list(_ENDINGS.values()))
+    endings = _ENDINGS if names.is_one_slot else _FULL_ENDINGS
+    [ending] = chance.choices(list(endings), list(endings.values()))
     is_last_refused = ending is Ending.HALF_CLOSED and chance.random() < LAST_REFUSED_SHARE
     for left in reversed(range(chance.randint(1, BURSTS_MAX))):
         first = len(requests)

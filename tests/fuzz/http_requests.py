@@ -8,10 +8,10 @@ kinds of requests, and how often each one is made. It never sends a request.
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 from typing import Final
 
-from tests.fuzz.http_bytes import HttpRequest, Names, RequestMaker, encoded
+from tests.fuzz.http_bytes import HttpRequest, encoded
+from tests.fuzz.http_commands import CommandMaker
 
 LARGE_BYTES: Final = 300_000
 """The value in a large body: more than one read of the server."""
@@ -22,12 +22,8 @@ REPEATED_SHARE: Final = 0.6
 BAD_BODIES: Final = (b'{"fields":', b"{}", b"[1]", b'{"fields":{}}', b'{"fields":{"v":"1"},"id":7}')
 
 
-class Requests(RequestMaker):
+class Requests(CommandMaker):
     """Makes the requests of one connection."""
-
-    def __init__(self, chance: Random, names: Names) -> None:
-        super().__init__(chance, names)
-        self._ids = 0
 
     def prepare(self) -> HttpRequest:
         """Return the request that creates the group."""
@@ -213,6 +209,8 @@ _KINDS: Final[dict[Callable[[Requests], HttpRequest], int]] = {
     Requests.read_group: 6,
     Requests.ack: 4,
     Requests.pending: 2,
+    Requests.pipeline: 4,
+    Requests.transaction: 2,
 }
 """How often each kind of request is made, of about a hundred."""
 

@@ -24,6 +24,10 @@ PATIENCE_S: Final = 60
 """Longer than any program takes: after this time, a connection hangs."""
 
 
+PATIENT: Final = ("--log-level", "warning", "--keep-alive-timeout-s", "600", "--header-timeout-s", "600")
+"""Options of both servers: no deadline ends a connection of a client that the machine keeps waiting."""
+
+
 class Seeded(Protocol):
     """A program with its seed."""
 

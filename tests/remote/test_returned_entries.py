@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -28,8 +29,11 @@ from tailrace.core.commands import (
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.replies import PendingEntry, RangeReply, ReadReply
+from tests.fuzz.http_bytes import request_bytes
+from tests.fuzz.http_client import HEALTH, HttpClient
 from tests.support.engines import RedisOnPort, executable_of
 from tests.support.redis_server import required
+from tests.support.server_process import running_server
 from tests.support.waiting_readers import until
 
 G = b"g"
@@ -58,7 +62,8 @@ def reads(redis: RedisOnPort) -> bool:
     """Whether the engine has received a read of a group, which it holds back."""
     clients = redis.run("CLIENT", "LIST")
     assert isinstance(clients, bytes)
-    return b"cmd=xreadgroup" in clients or b"cmd=fcall" in clients
+    held = [line for line in clients.splitlines() if b"b" in line.partition(b" flags=")[2].partition(b" ")[0]]
+    return any(b"cmd=xreadgroup" in line or b"cmd=fcall" in line for line in held)
 
 
 async def reached(holds: Callable[[], bool]) -> None:
@@ -108,6 +113,34 @@ def test_an_entry_on_its_way_to_a_client_that_leaves_goes_back_uncounted(
             assert list(reply.streams[0].entries.ids) == [1 << 64]
 
     asyncio.run(scenario())
+
+
+def test_an_entry_that_a_waiting_request_has_found_goes_back_if_its_client_leaves_meanwhile(
+    redis: RedisOnPort, tmp_path: Path
+) -> None:
+    key = b"returned:%d" % next(_numbers)
+
+    async def scenario(port: int) -> None:
+        async with remote_store(redis) as store:
+            await store.execute(CreateGroup(key, G, 0, create_stream=True))
+            await store.execute(Append(key, (fragment_from_flat([b"a", b"b"]),), (1 << 64,)))
+            redis.run("CLIENT", "PAUSE", 60_000, "WRITE")
+            client = await HttpClient.open(port)
+            body = {"group": "g", "consumer": "alice", "streams": [{"key": key.decode()}], "wait_ms": 60_000}
+            raw = request_bytes("", "POST", "/v1/read-group", body).replace(
+                b"authorization: Bearer \r\n", b""
+            )
+            other = await HttpClient.open(port)
+            client.write(raw)
+            await other.ask(HEALTH)  # the gateway has read the request, and passed its command on
+            client.reset()
+            await other.ask(HEALTH)  # it has seen the reset
+            redis.run("CLIENT", "UNPAUSE")
+            entry = await returned(store, key)
+            assert (entry.consumer, entry.deliveries) == (None, 0)
+
+    with running_server(tmp_path, "--store", redis.url) as gateway:
+        asyncio.run(scenario(gateway.port))
 
 
 async def in_a_pipeline(store: RemoteStore, commands: list[Command], room: ReplyRoom) -> list[Answer]:

@@ -76,12 +76,16 @@ class Armed(Protocol):
 
 
 class Link(Protocol):
-    """The engine: one node, one that Sentinel watches, or a Cluster.
+    """The engine: one node, one that Sentinel watches, or a Cluster. `min_replicas`: how many replicas must
+    confirm a write by default.
 
     Calls on one key reach the engine in the order in which they were made, as long as they agree about
-    `min_replicas` and `consistency`. Pass no command that blocks (BLOCK, WAIT). A node that hangs makes its
+    `min_replicas` and `consistency`; with `min_replicas`, only writes keep their order among each other, and
+    reads among each other. Pass no command that blocks (BLOCK, WAIT). A node that hangs makes its
     callers wait, never the callers of other nodes.
     """
+
+    min_replicas: int
 
     async def call(
         self,
