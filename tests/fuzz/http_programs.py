@@ -96,13 +96,15 @@ class Program:
         return "\n".join((f"program {self.seed}", *map(str, self.dialogues)))
 
 
-def program_of(seed: int, server: str, token: str) -> Program:
-    """Return the program of a seed. Its keys have the name of the server under test, and the seed."""
+def program_of(seed: int, server: str, token: str, read_token: str) -> Program:
+    """Return the program of a seed. Its keys have the name of the server under test, and the seed.
+    `read_token`: a token for reads only."""
     chance = Random(f"http {seed}")
     prefix = f"{server}{seed}-"
     shared = f"{prefix}shared"
     count = chance.choice(CONNECTIONS)
-    dialogues = [_dialogue(chance, Names(f"{prefix}{number}", shared, token)) for number in range(count)]
+    every = [Names(f"{prefix}{number}", shared, token, read_token) for number in range(count)]
+    dialogues = [_dialogue(chance, names) for names in every]
     return Program(seed, shared, token, dialogues)
 
 

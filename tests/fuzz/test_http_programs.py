@@ -51,9 +51,16 @@ def token(token_file: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def second(token: str, token_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def read_token(token_file: Path) -> str:
+    return make_token(token_file, "read")
+
+
+@pytest.fixture(scope="module")
+def second(
+    token: str, read_token: str, token_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServerProcess]:
     """The server that gets all requests one by one."""
-    assert token
+    assert token != read_token
     options = ("--tokens-file", str(token_file), *PATIENT)
     with running_server(tmp_path_factory.mktemp("second"), "--durability", "none", *options) as server:
         yield server
@@ -140,9 +147,9 @@ def batched(programs: Iterable[Program], count: int) -> Iterator[list[Program]]:
 
 
 def test_requests_on_many_connections_are_answered_as_one_by_one(
-    token: str, first: ServerProcess, second: ServerProcess, request: pytest.FixtureRequest
+    token: str, read_token: str, first: ServerProcess, second: ServerProcess, request: pytest.FixtureRequest
 ) -> None:
     print(f"{PROGRAMS} programs, TAILRACE_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
     name = request.node.callspec.params["first"]
-    programs = (program_of(seed, name, token) for seed in range(SEED, SEED + PROGRAMS))
+    programs = (program_of(seed, name, token, read_token) for seed in range(SEED, SEED + PROGRAMS))
     asyncio.run(run_all(first.port, second.port, programs))
