@@ -12,7 +12,7 @@ request from its start.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
@@ -76,7 +76,8 @@ class HotRoute(Struct, frozen=True):
 
     If either returns None, the documented route serves the request. `scope`: the scope that a token needs.
     `plain`: finds the entry in a body without options, whose append may run together with others; None if
-    there is no such body.
+    there is no such body. `of_producer`: returns `command_of` for the headers of a producer; None without
+    them.
     """
 
     operation: HotOperation
@@ -84,6 +85,7 @@ class HotRoute(Struct, frozen=True):
     command_of: CommandOf
     answer_of: AnswerOf
     plain: PlainAppends | None
+    of_producer: Callable[[RawHeaders], CommandOf] | None = None
 
 
 def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | None:
@@ -109,13 +111,21 @@ def hot_route(method: bytes, target: bytes, headers: RawHeaders) -> HotRoute | N
     command_of: CommandOf = partial(row.command_of, *names)
     if row.operation.parameters:
         command_of = partial(command_of, query)
-    if is_of_producer:
-        command_of = partial(_command_of_producer, command_of, Headers(raw=list(headers)))
+    of_producer = partial(_of_producer, command_of) if is_of_producer else None
+    if of_producer is not None:
+        command_of = of_producer(headers)
     answer_of = partial(row.answer_of, *names) if row.answers_by_name else row.answer_of
     plain = PlainAppends(names[0]) if row.operation is XADD and not is_of_producer else None
     if plain is not None:
         command_of = partial(xadd_command_like, plain)
-    return HotRoute(row.operation, row.scope, command_of, answer_of, plain)
+    return HotRoute(row.operation, row.scope, command_of, answer_of, plain, of_producer)
+
+
+def route_with_headers(route: HotRoute, headers: RawHeaders) -> HotRoute:
+    """Return the route of a request with the same head, except for the values of the headers of a producer
+    and the length of its body, which `hot_route` would allow."""
+    assert route.of_producer is not None, "the request has headers of a producer"
+    return replace(route, command_of=route.of_producer(headers))
 
 
 def hot_command(route: HotRoute, body: bytes) -> Command | None:
@@ -151,6 +161,10 @@ def _hot_headers(headers: RawHeaders, media_type: bytes | None) -> AbstractSet[b
     if media_type is None:
         return seen if seen.isdisjoint(_OF_BODIES) else _NONE
     return seen if seen >= _OF_BODIES else _NONE
+
+
+def _of_producer(command_of: CommandOf, headers: RawHeaders) -> CommandOf:
+    return partial(_command_of_producer, command_of, Headers(raw=list(headers)))
 
 
 def _command_of_producer(command_of: CommandOf, headers: Headers, body: bytes) -> Command | None:

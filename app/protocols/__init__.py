@@ -21,6 +21,7 @@ module             what it owns
 `joined_requests`  the appends of a turn that the store runs together: their checks and `append_answers`
 `answer_heads`     the heads of answers to hot requests
 `cached_heads`     heads that a parser has already read
+`head_templates`   heads that differ from such a head only in values of their own
 `hot_observer`     metrics, slow log, access log and traces of hot requests
 `deadlines`        how long the server waits for a client
 `refusals`         the response to a request that the connection refuses

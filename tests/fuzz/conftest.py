@@ -25,9 +25,16 @@ def token(token_file: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def second(token: str, token_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def read_token(token_file: Path) -> str:
+    return make_token(token_file, "read")
+
+
+@pytest.fixture(scope="module")
+def second(
+    token: str, read_token: str, token_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServerProcess]:
     """The server that gets all requests one by one."""
-    assert token
+    assert token != read_token
     options = ("--tokens-file", str(token_file), *PATIENT)
     with running_server(tmp_path_factory.mktemp("second"), "--durability", "none", *options) as server:
         yield server

@@ -15,7 +15,8 @@ from typing import Any, Final
 NOT_HOT: Final = b"x-not-hot: 1\r\n"
 """A header with which the documented route answers a request (`api.hot.requests`)."""
 
-_JSON: Final = ("content-type: application/json",)
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
 
 
 class Engine(Enum):
@@ -49,19 +50,22 @@ class HttpRequest:
 @dataclass(frozen=True)
 class Names:
     """What the requests of one connection name: `prefix` begins each of its keys and values, `shared` is the
-    key of the shared stream, `token` the token of the server. `engine`: of the server under test.
-    `is_one_slot`: whether the keys of the connection are in one slot, if it is a Cluster."""
+    key of the shared stream, `token` a token for everything, `read_token` one for reads only. `engine`: of
+    the server under test. `is_one_slot`: whether the keys of the connection are in one slot, if it is a
+    Cluster."""
 
     prefix: str
     shared: str
     token: str
+    read_token: str = ""
     engine: Engine = Engine.OWN
     is_one_slot: bool = True
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The streams of the connection. The last one has a group, and entries with chosen ids."""
-        return tuple(f"{self.prefix}{letter}" for letter in "abg")
+        """The streams of the connection. Two differ in case only. The last one has a group, and entries with
+        chosen ids."""
+        return tuple(f"{self.prefix}{letter}" for letter in "aAg")
 
     @property
     def group_key(self) -> str:
@@ -87,8 +91,8 @@ def _authorization(token: str) -> tuple[str, ...]:
     return (f"authorization: Bearer {token}",)
 
 
-def _framing(body: object, content: bytes) -> tuple[str, ...]:
-    return () if body is None else (*_JSON, f"content-length: {len(content)}")
+def _framing(body: object, content: bytes, media_type: str = JSON) -> tuple[str, ...]:
+    return () if body is None else (f"content-type: {media_type}", f"content-length: {len(content)}")
 
 
 def _request(kind: str, head: bytes, content: bytes, **properties: Any) -> HttpRequest:
@@ -120,13 +124,17 @@ class RequestMaker:
         path: str,
         body: object = None,
         *lines: str,
+        before: tuple[str, ...] = (),
+        media_type: str = JSON,
         is_authorized: bool = True,
         **properties: Any,
     ) -> HttpRequest:
-        """Return a request; sometimes after blank lines, or with a URL as its target."""
+        """Return a request; sometimes after blank lines, or with a URL as its target. `lines`: of its head,
+        `before`: those before the type and length of its body."""
         content = b"" if body is None else encoded(body)
         token = _authorization(self._names.token) if is_authorized else ()
-        head = _head(method, path, *token, *_framing(body, content), *lines)
+        framing = _framing(body, content, media_type)
+        head = _head(method, path, *token, *before, *framing, *lines)
         request = _request(kind, head, content, key=_key_in(path), **properties)
         form = self._chance.random()
         if form < 0.03:
@@ -135,12 +143,17 @@ class RequestMaker:
             return replace(request, raw=request.raw.replace(b" /", b" http://localhost/", 1))
         return request
 
-    def _chunked(self, kind: str, path: str, content: bytes) -> HttpRequest:
+    def _chunked(self, kind: str, path: str, content: bytes, *before: str) -> HttpRequest:
         """Return a POST whose body comes in two chunks."""
         cut = self._chance.randrange(1, len(content))
         parts = cut, content[:cut], len(content) - cut, content[cut:]
         chunks = b"%x\r\n%b\r\n%x;x=1\r\n%b\r\n0\r\nx-trailer: 1\r\n\r\n" % parts
-        lines = *_authorization(self._names.token), "transfer-encoding: chunked", *_JSON
+        lines = (
+            *_authorization(self._names.token),
+            *before,
+            "transfer-encoding: chunked",
+            f"content-type: {JSON}",
+        )
         return _request(kind, _head("POST", path, *lines), chunks, key=_key_in(path))
 
 

@@ -98,8 +98,9 @@ class Program:
         return "\n".join((f"program {self.seed}", *map(str, self.dialogues)))
 
 
-def program_of(seed: int, server: str, token: str, engine: Engine = Engine.OWN) -> Program:
+def program_of(seed: int, server: str, token: str, read_token: str, engine: Engine = Engine.OWN) -> Program:
     """Return the program of a seed. Its keys have the name of the server under test, and the seed.
+    `read_token`: a token for reads only.
 
     On a Cluster, half of the connections have their keys in one slot. Only these may end early, because only
     their streams can be compared at one instant.
@@ -113,7 +114,7 @@ def program_of(seed: int, server: str, token: str, engine: Engine = Engine.OWN) 
         has_tag = engine is Engine.CLUSTER and chance.random() < 0.5
         own = f"{{{prefix}{number}}}" if has_tag else f"{prefix}{number}"
         is_one_slot = has_tag or engine is not Engine.CLUSTER
-        dialogues.append(_dialogue(chance, Names(own, shared, token, engine, is_one_slot)))
+        dialogues.append(_dialogue(chance, Names(own, shared, token, read_token, engine, is_one_slot)))
     return Program(seed, shared, token, dialogues)
 
 

@@ -8,22 +8,33 @@ kinds of requests, and how often each one is made. It never sends a request.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from random import Random
+from typing import Any, Final
 
-from tests.fuzz.http_bytes import HttpRequest, encoded
+from tests.fuzz.http_bytes import JSON, NDJSON, HttpRequest, Names, encoded
 from tests.fuzz.http_commands import CommandMaker
+from tests.fuzz.http_keyed import BROKEN, ODD, PLAIN, Lines, filled
 
 LARGE_BYTES: Final = 300_000
 """The value in a large body: more than one read of the server."""
 
-REPEATED_SHARE: Final = 0.6
-"""The share of bursts that have only requests whose heads the server caches."""
+REPEATED_SHARE: Final = 0.7
+"""The share of bursts that have only requests whose heads the server caches, or that have mostly keys."""
+
+KEYED_SHARE: Final = 0.25
+"""The share of bursts that have mostly appends with keys."""
+
+_KEYED_VALUES: Final = ("x", "y", "longer", "\r\nIdempotency-Key: 1")
 
 BAD_BODIES: Final = (b'{"fields":', b"{}", b"[1]", b'{"fields":{}}', b'{"fields":{"v":"1"},"id":7}')
 
 
 class Requests(CommandMaker):
     """Makes the requests of one connection."""
+
+    def __init__(self, chance: Random, names: Names) -> None:
+        super().__init__(chance, names)
+        [self._form] = chance.choices(PLAIN, (4, *(1 for _ in PLAIN[1:])))
 
     def prepare(self) -> HttpRequest:
         """Return the request that creates the group."""
@@ -37,14 +48,18 @@ class Requests(CommandMaker):
 
     def some(self, count: int) -> list[HttpRequest]:
         """Return random requests: of all kinds, or only of those whose heads the server caches, which it
-        answers in one run."""
-        kinds = _REPEATED if self._chance.random() < REPEATED_SHARE else _KINDS
+        answers in one run, or mostly with keys."""
+        form = self._chance.random()
+        kinds = _KEYED if form < KEYED_SHARE else _REPEATED if form < REPEATED_SHARE else _KINDS
         return [make(self) for make in self._chance.choices(list(kinds), list(kinds.values()), k=count)]
 
     def last(self) -> HttpRequest:
         """Return a request after which the server ends the connection."""
-        if self._chance.random() < 0.5:
+        form = self._chance.random()
+        if form < 0.4:
             return HttpRequest("not HTTP", b"nonsense\r\n\r\n", b"nonsense\r\n\r\n")
+        if form < 0.7:
+            return self._keyed("broken key", Lines((self._chance.choice(BROKEN), "Producer-Id: {producer}")))
         return self._made("close", "GET", self._path("length"), None, "connection: close")
 
     def refused_after_append(self) -> tuple[list[HttpRequest], list[HttpRequest]]:
@@ -93,11 +108,18 @@ class Requests(CommandMaker):
         )
         return self._appended("option", {**self._entry(), **option})
 
-    def append_with_key(self) -> HttpRequest:
+    def append_keyed(self) -> HttpRequest:
         """Append with an idempotency key, often one that was used before, with another body or the same."""
-        key, value = self._chance.choice("123"), self._chance.choice("xy")
-        lines = (f"idempotency-key: {key}", "producer-id: p")
-        return self._appended("key", {"fields": {"v": f"{self._names.prefix}{value}"}}, *lines)
+        return self._keyed("key", self._form)
+
+    def append_oddly_keyed(self) -> HttpRequest:
+        """Append with a head that is almost that of another append with a key."""
+        return self._keyed("odd key", self._chance.choice(ODD if self._form is PLAIN[0] else (*ODD, *PLAIN)))
+
+    def append_keyed_in_chunks(self) -> HttpRequest:
+        content = encoded(self._keyed_entry())
+        before, after = filled(self._chance, self._form, len(content))
+        return self._chunked("key, chunked", self._path("entries"), content, *before, *after)
 
     def append_for_group(self) -> HttpRequest:
         self._ids += 1
@@ -131,9 +153,11 @@ class Requests(CommandMaker):
         line = self._chance.choice(
             ((), ("authorization: Bearer tr_none_wrong",), ("authorization: Basic eA==",))
         )
-        body = self._entry() if self._chance.random() < 0.5 else None
-        method = "GET" if body is None else "POST"
-        return self._made("wrong token", method, self._path("entries"), body, *line, is_authorized=False)
+        if self._chance.random() < 0.5:
+            return self._made("wrong token", "GET", self._path("entries"), None, *line, is_authorized=False)
+        readable = (f"authorization: Bearer {self._names.read_token}",)
+        form = Lines((*self._chance.choice((line, readable)), *self._form.before), self._form.after)
+        return self._keyed("wrong token", form, is_authorized=False)
 
     # --- reads -------------------------------------------------------------------------------------
 
@@ -176,6 +200,27 @@ class Requests(CommandMaker):
     def _path(self, rest: str) -> str:
         return f"/v1/streams/{self._key()}/{rest}"
 
+    def _keyed_entry(self) -> object:
+        return {"fields": {"v": f"{self._names.prefix}{self._chance.choice(_KEYED_VALUES)}"}}
+
+    def _keyed(self, kind: str, form: Lines, **properties: Any) -> HttpRequest:
+        """Return an append of one entry, of two, or of two lines, with a key."""
+        [route] = self._chance.choices(("", ":batch", ":import"), (70, 10, 20))
+        entry = self._keyed_entry()
+        body: object = entry
+        if route == ":batch":
+            body = {"entries": [entry, entry]}
+        elif route == ":import":
+            body = b'{"v":"1"}\n' * self._chance.choice((2, 200))
+        if self._chance.random() < 0.1:
+            body = b"\r\nIdempotency-Key: 1\r\n\r\n"
+        before, after = filled(self._chance, form, len(encoded(body)))
+        path = f"/v1/streams/{self._names.keys[0]}/entries{route}"
+        media_type = NDJSON if route == ":import" else JSON
+        return self._made(
+            kind, "POST", path, body, *after, before=before, media_type=media_type, **properties
+        )
+
     def _appended(self, kind: str, body: object, *lines: str) -> HttpRequest:
         return self._made(kind, "POST", self._path("entries"), body, *lines)
 
@@ -192,7 +237,9 @@ _KINDS: Final[dict[Callable[[Requests], HttpRequest], int]] = {
     Requests.append_documented: 3,
     Requests.append_to_missing: 8,
     Requests.append_with_option: 6,
-    Requests.append_with_key: 4,
+    Requests.append_keyed: 12,
+    Requests.append_oddly_keyed: 8,
+    Requests.append_keyed_in_chunks: 1,
     Requests.append_for_group: 6,
     Requests.append_batch: 2,
     Requests.append_in_words: 2,
@@ -217,6 +264,8 @@ _KINDS: Final[dict[Callable[[Requests], HttpRequest], int]] = {
 _REPEATED: Final[dict[Callable[[Requests], HttpRequest], int]] = {
     Requests.append: 35,
     Requests.append_shared: 10,
+    Requests.append_keyed: 20,
+    Requests.append_oddly_keyed: 4,
     Requests.append_to_missing: 15,
     Requests.bad_body: 12,
     Requests.length: 15,
@@ -225,3 +274,12 @@ _REPEATED: Final[dict[Callable[[Requests], HttpRequest], int]] = {
     Requests.pending: 4,
 }
 """The kinds that the server answers without its documented routes, if it does not refuse them."""
+
+_KEYED: Final[dict[Callable[[Requests], HttpRequest], int]] = {
+    Requests.append_keyed: 60,
+    Requests.append_oddly_keyed: 20,
+    Requests.wrong_token: 10,
+    Requests.append: 10,
+    Requests.bad_body: 2,
+}
+"""Appends whose heads differ in values of their own, and others whose heads are almost equal."""

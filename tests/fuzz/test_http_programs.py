@@ -23,8 +23,8 @@ PROGRAMS: Final = 60
 
 @pytest.mark.parametrize("first", ["none", "slow"], indirect=True)
 def test_requests_on_many_connections_are_answered_as_one_by_one(
-    token: str, first: ServerProcess, second: ServerProcess, request: pytest.FixtureRequest
+    token: str, read_token: str, first: ServerProcess, second: ServerProcess, request: pytest.FixtureRequest
 ) -> None:
     name = request.node.callspec.params["first"]
-    programs = (program_of(seed, name, token) for seed in seeds(PROGRAMS))
+    programs = (program_of(seed, name, token, read_token) for seed in seeds(PROGRAMS))
     asyncio.run(run_all(programs, partial(run, first.port, second.port)))

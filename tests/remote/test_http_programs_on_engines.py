@@ -51,10 +51,10 @@ def test_requests_on_many_connections_of_a_gateway_are_answered_as_one_by_one(
     store: str, tmp_path: Path
 ) -> None:
     token_file = tmp_path / "tokens.json"
-    token = make_token(token_file, *ALL_SCOPES)
+    token, read_token = make_token(token_file, *ALL_SCOPES), make_token(token_file, "read")
     kind = Engine.CLUSTER if store.startswith("cluster") else Engine.NODE
     alone = store.replace("cluster", "redis")
-    programs = (program_of(seed, store, token, kind) for seed in seeds(PROGRAMS))
+    programs = (program_of(seed, store, token, read_token, kind) for seed in seeds(PROGRAMS))
     with (
         gateway(store, token_file, tmp_path / "first") as first,
         gateway(alone, token_file, tmp_path / "second") as second,

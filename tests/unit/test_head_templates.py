@@ -1,0 +1,266 @@
+"""A head that differs from an earlier one only in the key, the producer and the length has the meaning that
+the parser finds in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from itertools import islice
+from typing import TypeAlias
+
+import pytest
+
+from tailrace.api.application import create_api
+from tailrace.app.protocols.cached_heads import CACHED_HEADS_MAX, CACHED_REQUEST_BYTES_MAX
+from tailrace.app.store.service import EngineStore
+from tailrace.core.commands import Range
+from tailrace.core.engine import Engine
+from tests.support.engine_store import START_MS
+from tests.support.pipelines import answers_in, settled
+from tests.support.protocol import connected, until
+
+ENTRIES = b"/v1/streams/race/entries"
+ENTRY = b'{"fields":{"rider":"Castilla"}}'
+KEY, PRODUCER = b"Idempotency-Key: 1", b"Producer-Id: gate"
+JSON = b"Content-Type: application/json"
+HOST = b"Host: localhost"
+
+
+def post(*lines: bytes, body: bytes = ENTRY, path: bytes = ENTRIES, length: bytes | None = None) -> bytes:
+    size = b"Content-Length: %d" % len(body) if length is None else length
+    return b"\r\n".join((b"POST " + path + b" HTTP/1.1", *lines, size, b"", body))
+
+
+def keyed(key: bytes, producer: bytes = PRODUCER, **other: bytes) -> bytes:
+    return post(HOST, b"Idempotency-Key: " + key, producer, JSON, **other)
+
+
+FIRST = keyed(b"1")
+LONGER = b'{"fields":{"rider":"Castilla","speed":"41"}}'
+
+
+class Connection:
+    """A connection to a new store. `parsed`: how many reads its parser got."""
+
+    def __init__(self) -> None:
+        self._engine = Engine()
+        store = EngineStore(self._engine, clock=lambda: START_MS)
+        self._protocol, self._transport = connected(store, create_api(store, version="1"))
+        self.parsed = 0
+        feed = self._protocol._reader.feed
+
+        def counted(data: bytes) -> None:
+            self.parsed += 1
+            feed(data)
+
+        self._protocol._reader.feed = counted  # type: ignore[method-assign]
+
+    async def send(self, *parts: bytes) -> list[bytes]:
+        """Deliver parts of a request, each as a read of its own. Return the answers."""
+        for part in parts:
+            await until(lambda: self._transport.is_reading_now)
+            self._protocol.data_received(part)
+        await settled(self._protocol, self._transport)
+        answers = answers_in(self._transport)
+        self._transport.written.clear()
+        return answers
+
+    @property
+    def streams(self) -> dict[bytes, object]:
+        """The entries of each stream, and what it remembers of producers."""
+        return {
+            key: (
+                self._engine.execute(Range(key), START_MS).reply.entries.fragments,  # type: ignore[union-attr]
+                {
+                    producer: {name: (made.ids, made.fingerprint) for name, made in keys.items()}
+                    for producer, keys in stream.idempotency.timed.producers.items()
+                },
+                dict(stream.idempotency.epochs.producers),
+            )
+            for key, stream in self._engine.keyspace.streams.items()
+        }
+
+
+Seen: TypeAlias = tuple[list[list[bytes]], dict[bytes, object]]
+
+
+def sent(reads: Sequence[bytes]) -> tuple[Seen, int]:
+    """Deliver reads to one connection. Return the answers and the streams, and how many reads the parser
+    got."""
+
+    async def story() -> tuple[Seen, int]:
+        connection = Connection()
+        answers = [await connection.send(data) for data in reads]
+        return (answers, connection.streams), connection.parsed
+
+    return asyncio.run(story())
+
+
+def parsed(reads: Sequence[bytes]) -> Seen:
+    """Deliver reads in two parts each, which only the parser reads. Return the answers and the streams."""
+
+    async def story() -> Seen:
+        connection = Connection()
+        answers = [await connection.send(data[:1], data[1:]) for data in reads]
+        assert connection.parsed == 2 * len(reads)
+        return answers, connection.streams
+
+    return asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        keyed(b"2"),
+        keyed(b"a-long-key.of:any!characters,~;\"'"),
+        keyed(b"k" * 600),
+        keyed(b"1", body=LONGER),
+        keyed(b"2", b"Producer-Id: another"),
+        keyed(b"22", b"Producer-Id: gate-2", body=LONGER),
+        keyed(b"Idempotency-Key:", b"Producer-Id: Content-Length:"),
+        keyed(b"2", body=b'{"fields":{"rider":"\\r\\nIdempotency-Key: 7\\r\\n"}}'),
+        keyed(b"2", body=b'{"fields":'),
+        keyed(b"2", body=b"\r\nidempotency-key: 3\r\n\r\n"),
+    ],
+)
+def test_another_key_producer_or_length_needs_no_parser(later: bytes) -> None:
+    reads = [FIRST, later, later, FIRST]
+    seen, parser_reads = sent(reads)
+    assert seen == parsed(reads)
+    assert parser_reads == 1
+
+
+@pytest.mark.parametrize("path", [ENTRIES, ENTRIES + b":batch", b"/v1/streams/other%2Fone/entries"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (HOST, KEY, PRODUCER, JSON),
+        (JSON, PRODUCER, KEY, HOST),
+        (HOST, KEY.lower(), PRODUCER.upper(), JSON),
+        (HOST, KEY, b"Producer-Epoch: 3", PRODUCER, b"Producer-Layout: two parts", JSON),
+        (HOST, KEY, PRODUCER, JSON, b"Authorization: Bearer none"),
+    ],
+)
+def test_every_order_and_case_of_the_lines_is_a_template(path: bytes, lines: Sequence[bytes]) -> None:
+    entry = b'{"entries":[%b]}' % ENTRY if path.endswith(b"batch") else ENTRY
+    other = [line.replace(b": 1", b": 22").replace(b": GATE", b": DOOR") for line in lines]
+    reads = [post(*each, path=path, body=entry) for each in (lines, other, lines, lines, other)]
+    seen, parser_reads = sent(reads)
+    assert seen == parsed(reads)
+    assert parser_reads == 1
+    assert [answers[0][:3] for answers in seen[0]] == [b"201", b"201", b"200", b"200", b"200"]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        keyed(b"2 "),
+        keyed(b" 2"),
+        keyed(b"\t2"),
+        keyed(b"2\t"),
+        keyed(b"2 3"),
+        keyed(b""),
+        keyed(b"caf\xe9"),
+        keyed(b"2\x7f"),
+        keyed(b"2\x01"),
+        keyed(b"2\x00"),
+        keyed(b"2\r3"),
+        keyed(b"2\n3"),
+        keyed(b"2\r\n 3"),
+        keyed(b"2\r\nIdempotency-Key: 3"),
+        keyed(b"1\r\nIdempotency-Key: 1"),
+        keyed(b"2\r\nidempotency-key: 3"),
+        keyed(b"2\r\nX-Not-Hot: 1"),
+        keyed(b"2\r\nX-Request-Id: mine"),
+        keyed(b"2\r\nContent-Encoding: gzip"),
+        keyed(b"2\r\nExpect: 100-continue"),
+        keyed(b"2\r\nConnection: close"),
+        keyed(b"2\r\nContent-Length: 3"),
+        keyed(b"2\r\nContent-Length: 31"),
+        keyed(b"2", b"Producer-Id: "),
+        keyed(b"2", b"Producer-Id: two words"),
+        keyed(b"2", b"Producer-Id: gate\r\nProducer-Id: other"),
+        keyed(b"2", b"Producer-Id : gate"),
+        keyed(b"2", b"Producer-Id:gate"),
+        keyed(b"2", b"X-Producer-Id: gate"),
+        keyed(b"2", b"PRODUCER-ID: gate"),
+        keyed(b"2", length=b"Content-Length: 031"),
+        keyed(b"2", length=b"Content-Length: +31"),
+        keyed(b"2", length=b"Content-Length: 0"),
+        keyed(b"2", length=b"Content-Length: 31 "),
+        keyed(b"2", length=b"Content-Length: 31, 31"),
+        keyed(b"2", length=b"Content-Length: 0x1f"),
+        keyed(b"2", length=b"content-length: 31"),
+        keyed(b"2", length=b"Transfer-Encoding: chunked", body=b"1f\r\n%b\r\n0\r\n\r\n" % ENTRY),
+        keyed(
+            b"2",
+            length=b"Content-Length: 31\r\nTransfer-Encoding: chunked",
+            body=b"1f\r\n%b\r\n0\r\n\r\n" % ENTRY,
+        ),
+        keyed(b"2", path=b"/v1/streams/other/entries"),
+        keyed(b"2", path=b"/v1/streams/race/entries:batch"),
+        post(HOST, PRODUCER, JSON),
+        post(HOST, KEY, JSON),
+        post(HOST, PRODUCER, KEY, JSON),
+        post(HOST, HOST, KEY, PRODUCER, JSON),
+        b"\r\n" + keyed(b"2"),
+        b"\r\n\r\n" + keyed(b"2"),
+        keyed(b"2").replace(b"POST", b"PUT", 1),
+        keyed(b"2").replace(b"HTTP/1.1", b"HTTP/1.0", 1),
+        keyed(b"2").replace(b"HTTP/1.1\r\n", b"HTTP/1.1\n", 1),
+        keyed(b"2").replace(b" /v1", b" http://localhost/v1", 1),
+    ],
+)
+def test_any_other_difference_is_left_to_the_parser(later: bytes) -> None:
+    reads = [FIRST, keyed(b"3"), later]
+    seen, parser_reads = sent(reads)
+    assert parser_reads > 1
+    assert seen == parsed(reads)
+
+
+@pytest.mark.parametrize("parts", [(1, 2), (2, 1, 2), (3, 3)])
+def test_pipelined_appends_with_keys_run_in_order(parts: Sequence[int]) -> None:
+    async def story(connection: Connection, reads: Sequence[bytes]) -> list[bytes]:
+        return [answer for data in reads for answer in await connection.send(data)]
+
+    requests = [
+        keyed(b"key-%d" % number, body=LONGER if number % 2 else ENTRY) for number in range(sum(parts))
+    ]
+    left = iter(requests)
+    reads = [FIRST, *(b"".join(islice(left, count)) for count in parts)]
+    whole, apart = Connection(), Connection()
+    assert asyncio.run(story(whole, reads)) == asyncio.run(story(apart, [FIRST, *requests]))
+    assert whole.streams == apart.streams
+    assert whole.parsed == 1
+
+
+def test_a_body_that_is_not_complete_yet_is_left_to_the_parser() -> None:
+    async def story(connection: Connection) -> list[bytes]:
+        await connection.send(FIRST)
+        return await connection.send(keyed(b"2")[:-1], b"}")
+
+    connection = Connection()
+    assert [answer[:3] for answer in asyncio.run(story(connection))] == [b"201"]
+    assert connection.parsed == 3
+
+
+def test_templates_are_bounded() -> None:
+    async def story() -> list[int]:
+        connection, found = Connection(), list[int]()
+        for key in (b"1", b"2", *(b"path" for _ in range(CACHED_HEADS_MAX)), b"3"):
+            path = b"/v1/streams/%d/entries" % len(found) if key == b"path" else ENTRIES
+            await connection.send(keyed(key, path=path))
+            found.append(connection.parsed)
+        return found
+
+    reads = asyncio.run(story())
+    assert reads[1] == reads[0], "the second head has a template"
+    assert reads[-1] == reads[-2] + 1, "the last head has none any more"
+
+
+def test_a_request_larger_than_one_read_is_left_to_the_parser() -> None:
+    body = b'{"fields":{"rider":"%b"}}' % (b"x" * CACHED_REQUEST_BYTES_MAX)
+    reads = [FIRST, keyed(b"2", body=body)]
+    seen, parser_reads = sent(reads)
+    assert parser_reads == 2
+    assert seen == parsed(reads)
