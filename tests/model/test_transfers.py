@@ -39,10 +39,11 @@ from tests.support.redis_like import START_MS, R, Word, readable
 
 KEY: Final = "s"
 COPY: Final = "t"
-ENTRIES: Final = 14
+ENTRIES: Final = 20
 
 GROUPS: Final = st.sampled_from(("g", "g", "g", "h"))
-CONSUMERS: Final = st.sampled_from(("a", "b", "c", "d"))
+NAMES: Final = "abcdef"
+CONSUMERS: Final = st.sampled_from(NAMES)
 POLICIES: Final = st.sampled_from(("KEEPREF", "DELREF", "ACKED"))
 MIN_IDLES: Final = st.sampled_from((0, 0, 5, 60))
 IDS: Final = st.tuples(st.integers(0, 30), st.just(0))
@@ -60,7 +61,7 @@ CLAIMS: Final = st.builds(
 )
 
 LIMITS: Final[dict[tuple[Any, str], tuple[int, ...]]] = {
-    (pending_list, "REFILED_AT_ONCE_MAX"): (0, 1, 2, 3, 5),
+    (pending_list, "REFILED_AT_ONCE_MAX"): (0, 1, 2, 4),
     (pending_list, "_REFILED_HOLDERS_MAX"): (1, 2, 16),
     (bulk_removal, "UNLINKED_AT_ONCE_MAX"): (0, 1, 3, 100),
     (bulk_removal, "BUNCH_LENGTH_MAX"): (5,),
@@ -107,7 +108,7 @@ class Transfers(Crashing):
             self.same(made, "XGROUP", "CREATE", KEY, group, 0, "MKSTREAM")
         self.append(ENTRIES)
         self.read_new("g", "a", None, None, noack=False)
-        self.scatter("g", picks, 2)
+        self.scatter("g", picks, 1)
 
     def teardown(self) -> None:
         if hasattr(self, "patch"):
@@ -151,6 +152,15 @@ class Transfers(Crashing):
         for consumer, new_consumer in pairwise(names):
             self.transfer(group, consumer, new_consumer)
 
+    @rule(group=GROUPS, names=st.permutations(NAMES), picks=st.permutations(range(ENTRIES)))
+    def transfer_in_pairs(self, group: str, names: list[str], picks: list[int]) -> None:
+        """Transfers between consumers that all own some entries, and then between those that got some."""
+        self.scatter(group, picks, 1)
+        while len(names) > 1:
+            for consumer, new_consumer in zip(names[::2], names[1::2], strict=False):
+                self.transfer(group, consumer, new_consumer)
+            names = names[1::2]
+
     @rule(group=GROUPS, consumer=CONSUMERS)
     def delete_consumer(self, group: str, consumer: str) -> None:
         expected = self.model.delete_consumer(KEY, group, consumer)
@@ -178,7 +188,7 @@ class Transfers(Crashing):
         ids = self.ids(group, picks)
         for at in range(0, len(ids), together):
             options = Claim(just_id=True)
-            self.claim(group, "abcd"[at // together % 4], ids[at : at + together], options)
+            self.claim(group, NAMES[at // together % len(NAMES)], ids[at : at + together], options)
 
     @rule(
         group=GROUPS,
