@@ -159,14 +159,39 @@ class Transfers(Crashing):
         for consumer, new_consumer in pairwise(names):
             self.transfer(group, consumer, new_consumer)
 
-    @rule(group=GROUPS, names=st.permutations(NAMES), picks=ORDERS)
-    def transfer_in_pairs(self, group: str, names: list[str], picks: list[int]) -> None:
-        """Transfers between consumers that all own some entries, and then between those that got some."""
+    @rule(
+        group=GROUPS,
+        names=st.permutations(NAMES),
+        picks=ORDERS,
+        elapsed_ms=st.sampled_from((5, 60)),
+        use=st.sampled_from(("pending", "history", "delete", "one by one")),
+    )
+    def transfer_in_pairs(
+        self, group: str, names: list[str], picks: list[int], elapsed_ms: int, use: str
+    ) -> None:
+        """Transfers between consumers that all own some entries, and then between those that got some; and a
+        use of the entries of the last one."""
         self.scatter(group, picks, 1)
         while len(names) > 1:
             for consumer, new_consumer in zip(names[::2], names[1::2], strict=False):
                 self.transfer(group, consumer, new_consumer)
             names = names[1::2]
+        self.step_clock(elapsed_ms)
+        if use == "pending":
+            self.show_pending(group, (0, 0), (99, 0), 20, elapsed_ms, 0)
+        elif use == "history":
+            self.read_history(group, 0, (0, 0), None)
+        elif use == "one by one":
+            self.read_one_by_one(group, 4, 0)
+        else:
+            self.delete_consumer(group, 0)
+            self.read_new(group, "a", None, 0, noack=False)
+
+    @rule(group=GROUPS, count=st.integers(1, 6), rank=RANKS)
+    def read_one_by_one(self, group: str, count: int, rank: int) -> None:
+        self.append(count)
+        for _ in range(count):
+            self.read_new(group, self.owner(group, rank), 1, None, noack=False)
 
     @rule(group=GROUPS, rank=RANKS)
     def delete_consumer(self, group: str, rank: int) -> None:
