@@ -63,7 +63,7 @@ CLAIMS: Final = st.builds(
 )
 
 LIMITS: Final[dict[tuple[Any, str], tuple[int, ...]]] = {
-    (pending_list, "REFILED_AT_ONCE_MAX"): (0, 1, 2, 4),
+    (pending_list, "REFILED_AT_ONCE_MAX"): (0, 0, 1, 2, 4),
     (pending_list, "_REFILED_HOLDERS_MAX"): (1, 2, 16),
     (bulk_removal, "UNLINKED_AT_ONCE_MAX"): (0, 1, 3, 100),
     (bulk_removal, "BUNCH_LENGTH_MAX"): (5,),
@@ -183,6 +183,7 @@ class Transfers(Crashing):
             self.read_history(group, 0, (0, 0), None)
         elif use == "one by one":
             self.read_one_by_one(group, 4, 0)
+            self.look()
         else:
             self.delete_consumer(group, 0)
             self.read_new(group, "a", None, 0, noack=False)
