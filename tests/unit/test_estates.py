@@ -283,3 +283,17 @@ def test_a_deleted_consumer_with_estates_is_freed_without_the_garbage_collector(
         assert consumer_count() == before
     finally:
         gc.enable()
+
+
+def test_a_consumer_without_entries_forgets_the_strips_that_another_one_took_along(at_once: AtOnce) -> None:
+    at_once(0, 0, 8)
+    engine = filled([number << 64 for number in range(1, 21)], 100, b"g")
+    for at in range(20):
+        engine.execute(
+            command("XREADGROUP", "GROUP", "g", "ab"[at % 2], "COUNT", 1, "STREAMS", "s", ">"), 2 + at
+        )
+    engine.execute(command("XACK", "s", "g", *(f"{number}-0" for number in range(2, 21, 2))), 30)
+    assert stream_of(engine).groups[b"g"].consumers[b"b"].runs
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"a"), 31)
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"b", transfer_to=b"c"), 32)
+    check(engine.keyspace)
