@@ -98,14 +98,18 @@ class Group:
 
     def take_consumer(self, name: bytes) -> tuple[Group | Consumer, list[Removed]]:
         """Remove a consumer with its pending entries. Return what is to be freed: the consumer, or a group
-        that has the consumer if it owns all pending entries; and the entries that are to be unlinked. O(1) in
-        the second case, else as `PendingEntriesList.drop_consumer`."""
+        that has the consumer if it owns all pending entries; and the entries that are to be unlinked.
+        O(consumers) in the second case, else as `PendingEntriesList.drop_consumer`."""
         consumer: Consumer = self.consumers.pop(name)
         if consumer.pending_count < self.pending.count:
             return consumer, self.pending.drop_consumer(consumer)
         gone = Group(self.name, self.last_delivered_id, self.entries_read)
         gone.pending, self.pending = self.pending, gone.pending
         gone.consumers[name] = consumer
+        for other in self.consumers.values():
+            # The strips of the list are also in the indexes of consumers without entries in them.
+            if other.runs:
+                other.runs = SortedDict()
         return gone, []
 
     def transfer(self, name: bytes, new_name: bytes) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from heapq import merge
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, Final, TypeAlias
 
 from tailrace.core.id_keys import id_key, ids_of_keys
@@ -132,16 +131,16 @@ class Part:
         return list(compress(keys, spans.fresh_mask(list(ids_of_keys(keys)))))
 
     def owned_from(self, consumer: Consumer, start: bytes) -> Iterable[bytes]:
-        """Return the keys of the ids of `consumer` at or after that of the key `start`, rising."""
-        if consumer.estates:
-            return merge(*(self._held_from(each, start) for each in consumer.holders))
-        return self._held_from(consumer, start)
-
-    def _held_from(self, holder: Consumer, start: bytes) -> Iterable[bytes]:
-        owned = self.owned.get(holder, ())
-        if len(owned) * _SHARE < len(self.units):
-            return sorted(filter(start.__le__, owned))
-        return filter(owned.__contains__, self.keys.from_(start))
+        """Return the keys of the ids of `consumer` at or after that of the key `start`, rising. O(estates),
+        and O(m log m) in C for m entries of the consumer if they are few, else O(result)."""
+        held = list(filter(None, map(self.owned.get, consumer.holders)))
+        if sum(map(len, held)) * _SHARE < len(self.units):
+            return sorted(filter(start.__le__, chain.from_iterable(held)))
+        keys = self.keys.from_(start)
+        if len(held) == 1:
+            return filter(held[0].__contains__, keys)
+        holders, units = frozenset(consumer.holders), self.units
+        return (key for key in keys if units[key].consumer in holders)
 
 
 def find(parts: list[Part], starts: list[bytes], key: bytes) -> Single | Bunch | None:

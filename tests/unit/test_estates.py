@@ -4,7 +4,7 @@ entry."""
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +17,7 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending import bulk_removal as removal_module
 from tailrace.core.pending import packing as packing_module
 from tailrace.core.pending import pending_list as list_module
+from tailrace.core.pending import scattered_part
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.packing import PACK_LENGTH, PACK_LENGTH_MIN
 from tailrace.core.storage.state import decode_group, encode_group
@@ -213,6 +214,29 @@ def test_idle_entries_of_one_consumer_include_those_of_its_estates(at_once: AtOn
     assert {row.consumer for row in rows} == {b"b"}
 
 
+def test_a_page_of_an_owner_with_many_estates_sorts_no_ids_again(
+    at_once: AtOnce, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sorting(keys: Iterable[bytes]) -> list[bytes]:
+        sort_lengths.append(len(found := sorted(keys)))
+        return found
+
+    at_once(20, 100)
+    engine = scattered(1_000)
+    numbers = Random(2).sample(range(1, 1_001), 1_000)
+    for at, number in enumerate(numbers):
+        engine.execute(command("XCLAIM", "s", "g", f"c{at % 20}", 0, f"{number}-0"), 5_000 + at)
+    for name in range(20):
+        engine.execute(c.DeleteConsumer(b"s", b"g", b"c%d" % name, transfer_to=b"b"), 6_000)
+    assert len(estates_of(engine.keyspace)) > 10
+    page = command("XPENDING", "s", "g", "500-0", "+", 10, "b")
+    sort_lengths: list[int] = []
+    monkeypatch.setattr(scattered_part, "sorted", sorting, raising=False)
+    for _ in range(2):
+        assert [row.id >> 64 for row in reply_of(engine, page)] == list(range(500, 510))
+    assert not sort_lengths
+
+
 def test_estates_without_entries_are_forgotten_at_the_next_transfer(
     at_once: AtOnce,
 ) -> None:
@@ -259,3 +283,17 @@ def test_a_deleted_consumer_with_estates_is_freed_without_the_garbage_collector(
         assert consumer_count() == before
     finally:
         gc.enable()
+
+
+def test_a_consumer_without_entries_forgets_the_strips_that_another_one_took_along(at_once: AtOnce) -> None:
+    at_once(0, 0, 8)
+    engine = filled([number << 64 for number in range(1, 21)], 100, b"g")
+    for at in range(20):
+        engine.execute(
+            command("XREADGROUP", "GROUP", "g", "ab"[at % 2], "COUNT", 1, "STREAMS", "s", ">"), 2 + at
+        )
+    engine.execute(command("XACK", "s", "g", *(f"{number}-0" for number in range(2, 21, 2))), 30)
+    assert stream_of(engine).groups[b"g"].consumers[b"b"].runs
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"a"), 31)
+    engine.execute(c.DeleteConsumer(b"s", b"g", b"b", transfer_to=b"c"), 32)
+    check(engine.keyspace)
