@@ -1,4 +1,4 @@
-"""The limit of the work of reads of pending entries, with its reason. `GET /v1/limits` shows it."""
+"""The limits of reads of groups and pending entries, with their reasons. `GET /v1/limits` shows them."""
 
 from __future__ import annotations
 
@@ -9,3 +9,6 @@ PENDING_STEPS_MAX: Final = 40_000
 us: about 0.06 s of the writer's time. `core.bounds.pending_work` counts them. This allows `READ_ENTRIES_MAX`
 entries that were delivered together, and about 2 600 entries that were claimed one at a time in no order. The
 next read continues from there."""
+
+INFO_FULL_PARTS_MAX: Final = 5_000
+"""Groups and consumers that XINFO STREAM FULL shows. Each takes the writer about 12 us."""

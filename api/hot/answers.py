@@ -11,8 +11,15 @@ from typing import Final
 
 import msgspec
 
-from tailrace.api.wire.group_replies import autoclaim_json, claim_json, extend_json, overview_json
+from tailrace.api.wire.group_replies import (
+    autoclaim_json,
+    claim_json,
+    extend_json,
+    overview_json,
+    owner_json,
+)
 from tailrace.api.wire.replies import appended_json, slice_json
+from tailrace.api.wire.turns import ROWS_PER_PIECE
 from tailrace.core.errors import no_such_key
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import (
@@ -120,7 +127,10 @@ def length_bytes(reply: Reply) -> bytes:
     return b'{"length":%d}' % reply
 
 
-def overview_bytes(reply: Reply) -> bytes:
-    """Return the answer of `xpending_summary`."""
+def overview_bytes(reply: Reply) -> bytes | None:
+    """Return the answer of `xpending_summary`; None if the consumers are many, or left out because they are:
+    the documented route writes them in slices."""
     assert isinstance(reply, PendingSummaryReply)
-    return encode(overview_json(reply))
+    if reply.is_short or len(reply.consumers) > ROWS_PER_PIECE:
+        return None
+    return encode(overview_json(reply, list(map(owner_json, reply.consumers))))

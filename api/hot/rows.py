@@ -37,7 +37,7 @@ from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
 from tailrace.api.schemas.pending import NackBody
 from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.scheduling import no_idempotency
-from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
+from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX, ROWS_PER_PIECE
 from tailrace.core.commands import (
     Append,
     Command,
@@ -192,8 +192,8 @@ HOT_ROWS: Final = {
         _row(XPENDING, plain_reads.pending_command, plain_reads.pending_answer),
         _row(
             XPENDING_SUMMARY,
-            lambda key, group, _: PendingSummary(key, group),
-            _always(answers.overview_bytes),
+            lambda key, group, _: PendingSummary(key, group, ROWS_PER_PIECE),
+            lambda reply, _: answers.overview_bytes(reply),
         ),
     )
 }

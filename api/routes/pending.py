@@ -34,7 +34,7 @@ from tailrace.api.schemas.claims import (
 )
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.group_replies import pending_page_json
+from tailrace.api.wire.group_replies import pending_page_json, whole_overview_json
 from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
@@ -112,7 +112,9 @@ async def xpending_summary(key: KeyPath, group: GroupPath, store: Store) -> Resp
 
     O(consumers).
     """
-    return Response(answers.overview_bytes(await store.execute(PendingSummary(key, group))), media_type=JSON)
+    reply = await store.execute(PendingSummary(key, group))
+    assert isinstance(reply, replies.PendingSummaryReply)
+    return json_response(await whole_overview_json(reply))
 
 
 @router.post(

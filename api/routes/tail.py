@@ -199,7 +199,7 @@ async def _require_group(
     """Raise the errors that a tail of `group` would raise, without creating the consumer."""
     _history(positions)
     for key in positions:
-        await store.execute(PendingSummary(key, group))
+        await store.execute(PendingSummary(key, group, consumers_max=0))
 
 
 async def _group_tail(

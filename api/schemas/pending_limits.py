@@ -1,4 +1,4 @@
-"""Wire model of the limits of reads of pending entries, a part of all limits of the server."""
+"""Wire model of the limits of reads of groups and pending entries, a part of all limits of the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _bound(value: int, description: str) -> Any:
 
 
 class PendingLimits(BaseModel):
-    """The limits of reads that claim or repeat pending entries."""
+    """The limits of reads that claim, repeat or show pending entries."""
 
     xautoclaim_scan_max: int = _bound(
         limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle entries examines."
@@ -25,4 +25,7 @@ class PendingLimits(BaseModel):
         "idle entries: 1 for each pending entry, 6 for each set of entries delivered or claimed "
         "together, and 8 for each block of the stream in which entries are looked up. The next request "
         "continues from there.",
+    )
+    info_full_parts_max: int = _bound(
+        pending_limits.INFO_FULL_PARTS_MAX, "Groups and consumers that `XINFO STREAM` with `FULL` shows."
     )

@@ -68,7 +68,7 @@ def consume(context: PlanContext, raw: bytes) -> Plan:
         noack=request.noack,
     )
     context.guard.allow("consume", command, "consume")
-    checks = tuple(PendingSummary(key, group) for key in keys)
+    checks = tuple(PendingSummary(key, group, consumers_max=0) for key in keys)
     return Plan(checks, partial(_consumed, context, request, command))
 
 

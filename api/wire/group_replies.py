@@ -125,14 +125,27 @@ def _known(value: int) -> int | None:
     return None if value < 0 else value
 
 
-def overview_json(reply: PendingSummaryReply) -> Json:
-    """Return the summary of a group's pending entries."""
+async def whole_overview_json(reply: PendingSummaryReply) -> Json:
+    """Return the summary of a group's pending entries. Other requests are served while many consumers are
+    written."""
+    return overview_json(reply, await Slices().rows(reply.consumers, owner_json))
+
+
+def overview_json(reply: PendingSummaryReply, owners: object) -> Json:
+    """Return the summary of a group's pending entries. `owners`: the result of `owner_json` for each of its
+    consumers."""
     return {
         "count": reply.count,
         "min_id": optional_id(reply.min_id),
         "max_id": optional_id(reply.max_id),
-        "consumers": [{**named(name=name), "pending": count} for name, count in reply.consumers],
+        "consumers": owners,
     }
+
+
+def owner_json(owner: tuple[bytes, int]) -> Json:
+    """Return a consumer of a summary, with its number of pending entries."""
+    name, count = owner
+    return {**named(name=name), "pending": count}
 
 
 def claim_json(reply: ClaimReply, shape: Shape) -> Json:

@@ -21,6 +21,8 @@ class PendingSummary(Command, frozen=True):
     """The stream's key."""
     group: bytes
     """The group's name."""
+    consumers_max: int | None = None
+    """If the group has more consumers, the reply has only the count; None: it has everything in any case."""
 
 
 class PendingRange(Command, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
-from tailrace.core.errors import no_group, no_such_key
+from tailrace.core.errors import ErrorCode, StreamError, no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.filters.rows import UTF8
 from tailrace.core.group import Group
@@ -17,6 +17,7 @@ from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of, unread_since_ms
 from tailrace.core.log.fragment_bytes import fragment_bytes
 from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
+from tailrace.core.pending_limits import INFO_FULL_PARTS_MAX
 from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,
@@ -33,14 +34,15 @@ from tailrace.core.stream import Stream
 def info_stream(execution: Execution, command: InfoStream) -> StreamInfo | StreamFullInfo:
     """XINFO STREAM: the short form in O(log n), or the full form with groups, consumers and pending entries.
 
-    The full form is O(entries and pending entries that `full_count` allows; 0 allows all). Raises
-    NO_SUCH_STREAM and REPLY_TOO_LARGE.
+    The full form is O(groups and consumers, and entries and pending entries that `full_count` allows; 0
+    allows all). Raises NO_SUCH_STREAM, LIMIT_EXCEEDED and REPLY_TOO_LARGE.
     """
     stream = _require_stream(execution, command.key)
     full_count = parsed(command.full_count)
     short = _short(execution, stream)
     if full_count is None:
         return short
+    _require_few_parts(stream)
     count = full_count or None
     _require_room_for_pending(execution, stream, count)
     return StreamFullInfo(
@@ -88,6 +90,17 @@ def _short(execution: Execution, stream: Stream) -> StreamInfo:
         size_bytes=fragment_bytes(stream.log),
         scheduled_count=0 if stream.schedule is None else len(stream.schedule.entries),
     )
+
+
+def _require_few_parts(stream: Stream) -> None:
+    """Raise LIMIT_EXCEEDED if the full form has too many groups and consumers. O(groups)."""
+    count = sum(1 + len(group.consumers) for group in stream.groups.values())
+    if count > INFO_FULL_PARTS_MAX:
+        raise StreamError(
+            ErrorCode.LIMIT_EXCEEDED,
+            f"ERR too many groups and consumers to show: {count}; XINFO STREAM FULL shows "
+            f"{INFO_FULL_PARTS_MAX}; use XINFO GROUPS and XINFO CONSUMERS",
+        )
 
 
 def _require_room_for_pending(execution: Execution, stream: Stream, count: int | None) -> None:

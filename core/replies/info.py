@@ -73,7 +73,7 @@ class StreamInfo(Struct, frozen=True):
     """The number of scheduled entries. Redis does not have them."""
 
 
-class GroupInfo(Struct, frozen=True):
+class GroupInfo(Struct, frozen=True, gc=False):
     """One group in XINFO GROUPS."""
 
     name: bytes
@@ -101,7 +101,7 @@ class GroupInfo(Struct, frozen=True):
     """How many different keys are in flight; None without an order by key."""
 
 
-class ConsumerInfo(Struct, frozen=True):
+class ConsumerInfo(Struct, frozen=True, gc=False):
     """One consumer in XINFO CONSUMERS."""
 
     name: bytes
@@ -114,7 +114,7 @@ class ConsumerInfo(Struct, frozen=True):
     """Milliseconds since the consumer last received an entry; -1 if it never did."""
 
 
-class ConsumerFullInfo(Struct, frozen=True):
+class ConsumerFullInfo(Struct, frozen=True, gc=False):
     """One consumer in XINFO STREAM FULL."""
 
     name: bytes
@@ -129,7 +129,7 @@ class ConsumerFullInfo(Struct, frozen=True):
     """The consumer's first pending entries by id, as many as the command asked for."""
 
 
-class GroupFullInfo(Struct, frozen=True):
+class GroupFullInfo(Struct, frozen=True, gc=False):
     """One group in XINFO STREAM FULL."""
 
     name: bytes

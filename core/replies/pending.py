@@ -35,6 +35,8 @@ class PendingSummaryReply(Struct, frozen=True, gc=False):
     """The highest pending id; None if there is none."""
     consumers: Sequence[tuple[bytes, int]]
     """Name and number of pending entries of each consumer that has any, in byte order of the names."""
+    is_short: bool = False
+    """Whether ids and consumers are left out, because there are more consumers than the command allows."""
 
 
 class PendingEntry(Struct, frozen=True, gc=False):

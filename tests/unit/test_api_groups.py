@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tailrace.api.wire.turns import ROWS_PER_PIECE
 from tailrace.core.commands import DeleteEntries
 from tailrace.core.stream_id import parse_id
 from tests.support.api_client import (
@@ -233,6 +234,16 @@ def test_the_summary_counts_by_consumer(api: ApiClient) -> None:
         "max_id": SECOND,
         "consumers": [{"name": "alice", "pending": 2}],
     }
+
+
+def test_the_summary_names_all_of_many_consumers(api: ApiClient) -> None:
+    names = [f"worker-{number:04}" for number in range(ROWS_PER_PIECE + 1)]
+    for name in names:
+        api.post(f"{KEY}/entries", {"fields": {"a": "1"}})
+        read(api, name, count=1)
+    summary = api.get(f"{GROUP}/pending:summary").json()
+    assert [owner["name"] for owner in summary["consumers"]] == ["alice", *names]
+    assert sum(owner["pending"] for owner in summary["consumers"]) == summary["count"]
 
 
 def test_acknowledged_entries_are_no_longer_pending(api: ApiClient) -> None:

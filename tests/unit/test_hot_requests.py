@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tailrace.api.hot.requests import BODY_BYTES_MAX, at_once, hot_command, hot_route
+from tailrace.api.wire.turns import ROWS_PER_PIECE
 from tailrace.core.commands import (
     Acknowledge,
     Append,
@@ -188,7 +189,7 @@ GROUP = b"/v1/streams/s/groups/g"
             GROUP + b"/pending?consumer=%FF&count=7&min_idle_ms=3&start=-&end=(1",
             PendingRange(b"s", b"g", 0, (1 << 65) - 2, 7, 3, b"\xff"),
         ),
-        (GROUP + b"/pending:summary", PendingSummary(b"s", b"g")),
+        (GROUP + b"/pending:summary", PendingSummary(b"s", b"g", ROWS_PER_PIECE)),
     ],
 )
 def test_a_plain_read_of_one_stream_is_hot(target: bytes, command: Command) -> None:

@@ -880,6 +880,10 @@ export type Limits = {
      */
     pending_steps_max: number;
     /**
+     * Groups and consumers that `XINFO STREAM` with `FULL` shows.
+     */
+    info_full_parts_max: number;
+    /**
      * Entries that a group with `order_by` holds back. At this number it reads no further until one of them is delivered or deleted.
      */
     held_entries_max: number;

@@ -22,29 +22,30 @@ class Limits:
                 'connections_max': 16384, 'connections_per_peer_max': 0, 'waiting_readers_max': 100000, 'event_streams_max':
                 10000, 'websockets_max': 10000, 'subscriptions_max': 100000, 'bodies_mb': 512, 'requests_per_s': 0,
                 'request_burst': 0, 'memory_limit_mb': 0, 'xautoclaim_scan_max': 20000, 'pending_steps_max': 40000,
-                'held_entries_max': 100000, 'keys_in_flight_max': 100000, 'ordered_entries_max': 10000, 'filter_characters_max':
-                4096, 'filter_depth_max': 32, 'filter_tests_max': 64, 'filter_step_entries': 1000, 'filter_step_bytes': 262144,
-                'filter_turn_entries_max': 10000, 'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000,
-                'filter_scan_bytes_max': 67108864, 'delay_ms_max': 31622400000, 'backoff_factor_max': 100,
-                'scheduled_entries_max': 100000, 'scheduled_bytes_max': 33554432, 'scheduled_entries_total_max': 1000000,
-                'scheduled_bytes_total_max': 536870912, 'scheduled_page_max': 1000, 'due_entries_per_step': 1000,
-                'due_bytes_per_step': 8388608, 'due_places_per_step': 200, 'name_bytes_max': 512, 'fields_per_entry_max': 65536,
-                'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max': 10000, 'large_imports_max': 2,
-                'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max': 2000000, 'body_elements_max':
-                300000, 'request_elements_max': 30000, 'ids_per_request_max': 10000, 'reference_looks_max': 150000,
-                'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max': 131072, 'headers_max': 100,
-                'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000, 'subscriptions_per_socket_max': 100,
-                'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max': 20000, 'page_bytes_max': 8388608,
-                'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max': 10000, 'transaction_commands_max':
-                2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000, 'command_arguments_max': 262144,
-                'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max': 10000000, 'scan_count_max': 1000,
-                'scan_request_keys_max': 10000, 'pending_looks_max': 200000, 'acked_trim_looks_max': 10000, 'dead_letters_max':
-                1000, 'consumer_expiry_ms_min': 5000, 'dead_letter_bytes_max': 8388608, 'reply_bytes_max': 50331648,
-                'socket_reply_bytes_max': 16777216, 'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max':
-                262144, 'split_parts_max': 10000, 'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096,
-                'idmp_duration_s_default': 100, 'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max':
-                10000, 'idmp_keys_max': 1000000, 'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max':
-                4294967296, 'trim_limit_max': 1000000, 'engine': []}
+                'info_full_parts_max': 5000, 'held_entries_max': 100000, 'keys_in_flight_max': 100000, 'ordered_entries_max':
+                10000, 'filter_characters_max': 4096, 'filter_depth_max': 32, 'filter_tests_max': 64, 'filter_step_entries':
+                1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max': 10000, 'filter_read_ms_max': 5000,
+                'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864, 'delay_ms_max': 31622400000,
+                'backoff_factor_max': 100, 'scheduled_entries_max': 100000, 'scheduled_bytes_max': 33554432,
+                'scheduled_entries_total_max': 1000000, 'scheduled_bytes_total_max': 536870912, 'scheduled_page_max': 1000,
+                'due_entries_per_step': 1000, 'due_bytes_per_step': 8388608, 'due_places_per_step': 200, 'name_bytes_max': 512,
+                'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max':
+                10000, 'large_imports_max': 2, 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max':
+                2000000, 'body_elements_max': 300000, 'request_elements_max': 30000, 'ids_per_request_max': 10000,
+                'reference_looks_max': 150000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max': 131072,
+                'headers_max': 100, 'frame_bytes_max': 17825792, 'requests_per_frame_max': 10000,
+                'subscriptions_per_socket_max': 100, 'read_streams_max': 1000, 'page_entries_max': 100000, 'read_entries_max':
+                20000, 'page_bytes_max': 8388608, 'list_page_max': 10000, 'list_page_default': 100, 'pipeline_commands_max':
+                10000, 'transaction_commands_max': 2000, 'transaction_steps_max': 100000, 'command_steps_max': 80000,
+                'command_arguments_max': 262144, 'copy_parts_max': 20000, 'pattern_bytes_max': 1024, 'matching_steps_max':
+                10000000, 'scan_count_max': 1000, 'scan_request_keys_max': 10000, 'pending_looks_max': 200000,
+                'acked_trim_looks_max': 10000, 'dead_letters_max': 1000, 'consumer_expiry_ms_min': 5000,
+                'dead_letter_bytes_max': 8388608, 'reply_bytes_max': 50331648, 'socket_reply_bytes_max': 16777216,
+                'turn_commands_max': 100, 'turn_steps_max': 10000, 'turn_reply_bytes_max': 262144, 'split_parts_max': 10000,
+                'wait_ms_max': 60000, 'node_entries_default': 100, 'node_bytes_default': 4096, 'idmp_duration_s_default': 100,
+                'idmp_duration_s_max': 86400, 'idmp_maxsize_default': 100, 'idmp_maxsize_max': 10000, 'idmp_keys_max': 1000000,
+                'epoch_producers_max': 10000, 'epoch_keys_max': 100000, 'autoclaim_count_max': 4294967296, 'trim_limit_max':
+                1000000, 'engine': []}
 
     """
 
@@ -88,6 +89,8 @@ class Limits:
     """ Work of one group read with `claim_min_idle_ms`, one read of a consumer's history, or one scan for idle
     entries: 1 for each pending entry, 6 for each set of entries delivered or claimed together, and 8 for each block
     of the stream in which entries are looked up. The next request continues from there. """
+    info_full_parts_max: int
+    """ Groups and consumers that `XINFO STREAM` with `FULL` shows. """
     held_entries_max: int
     """ Entries that a group with `order_by` holds back. At this number it reads no further until one of them is
     delivered or deleted. """
@@ -292,6 +295,8 @@ class Limits:
 
         pending_steps_max = self.pending_steps_max
 
+        info_full_parts_max = self.info_full_parts_max
+
         held_entries_max = self.held_entries_max
 
         keys_in_flight_max = self.keys_in_flight_max
@@ -479,6 +484,7 @@ class Limits:
                 "memory_limit_mb": memory_limit_mb,
                 "xautoclaim_scan_max": xautoclaim_scan_max,
                 "pending_steps_max": pending_steps_max,
+                "info_full_parts_max": info_full_parts_max,
                 "held_entries_max": held_entries_max,
                 "keys_in_flight_max": keys_in_flight_max,
                 "ordered_entries_max": ordered_entries_max,
@@ -602,6 +608,8 @@ class Limits:
         xautoclaim_scan_max = d.pop("xautoclaim_scan_max")
 
         pending_steps_max = d.pop("pending_steps_max")
+
+        info_full_parts_max = d.pop("info_full_parts_max")
 
         held_entries_max = d.pop("held_entries_max")
 
@@ -789,6 +797,7 @@ class Limits:
             memory_limit_mb=memory_limit_mb,
             xautoclaim_scan_max=xautoclaim_scan_max,
             pending_steps_max=pending_steps_max,
+            info_full_parts_max=info_full_parts_max,
             held_entries_max=held_entries_max,
             keys_in_flight_max=keys_in_flight_max,
             ordered_entries_max=ordered_entries_max,

@@ -45,14 +45,14 @@ class ServerState:
             'answer_timeout_s': 30, 'keep_alive_timeout_s': 75, 'connections_max': 16384, 'connections_per_peer_max': 0,
             'waiting_readers_max': 100000, 'event_streams_max': 10000, 'websockets_max': 10000, 'subscriptions_max': 100000,
             'bodies_mb': 512, 'requests_per_s': 0, 'request_burst': 0, 'memory_limit_mb': 0, 'xautoclaim_scan_max': 20000,
-            'pending_steps_max': 40000, 'held_entries_max': 100000, 'keys_in_flight_max': 100000, 'ordered_entries_max':
-            10000, 'filter_characters_max': 4096, 'filter_depth_max': 32, 'filter_tests_max': 64, 'filter_step_entries':
-            1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max': 10000, 'filter_read_ms_max': 5000,
-            'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864, 'delay_ms_max': 31622400000,
-            'backoff_factor_max': 100, 'scheduled_entries_max': 100000, 'scheduled_bytes_max': 33554432,
-            'scheduled_entries_total_max': 1000000, 'scheduled_bytes_total_max': 536870912, 'scheduled_page_max': 1000,
-            'due_entries_per_step': 1000, 'due_bytes_per_step': 8388608, 'due_places_per_step': 200, 'name_bytes_max': 512,
-            'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max':
+            'pending_steps_max': 40000, 'info_full_parts_max': 5000, 'held_entries_max': 100000, 'keys_in_flight_max':
+            100000, 'ordered_entries_max': 10000, 'filter_characters_max': 4096, 'filter_depth_max': 32, 'filter_tests_max':
+            64, 'filter_step_entries': 1000, 'filter_step_bytes': 262144, 'filter_turn_entries_max': 10000,
+            'filter_read_ms_max': 5000, 'filter_scan_entries_max': 100000, 'filter_scan_bytes_max': 67108864,
+            'delay_ms_max': 31622400000, 'backoff_factor_max': 100, 'scheduled_entries_max': 100000, 'scheduled_bytes_max':
+            33554432, 'scheduled_entries_total_max': 1000000, 'scheduled_bytes_total_max': 536870912, 'scheduled_page_max':
+            1000, 'due_entries_per_step': 1000, 'due_bytes_per_step': 8388608, 'due_places_per_step': 200, 'name_bytes_max':
+            512, 'fields_per_entry_max': 65536, 'entry_bytes_max': 16777216, 'body_bytes_max': 67108864, 'body_members_max':
             10000, 'large_imports_max': 2, 'batch_entries_max': 100000, 'body_lines_max': 200000, 'bulk_elements_max':
             2000000, 'body_elements_max': 300000, 'request_elements_max': 30000, 'ids_per_request_max': 10000,
             'reference_looks_max': 150000, 'keys_per_request_max': 10000, 'url_bytes_max': 65535, 'head_bytes_max': 131072,
