@@ -109,7 +109,7 @@ class Group:
         for other in self.consumers.values():
             # The strips of the list are also in the indexes of consumers without entries in them.
             if other.runs:
-                other.runs = SortedDict()
+                other.runs.clear()
         return gone, []
 
     def transfer(self, name: bytes, new_name: bytes) -> None:

@@ -107,6 +107,7 @@ def _check_strip(strip: Strip) -> None:
 def _check_consumer(pending: PendingEntriesList, consumer: Consumer, ids: list[int]) -> None:
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
     assert list(pending.ids_of(consumer)) == ids, f"consumer {consumer.name!r} has a wrong index"
+    assert consumer.runs.keys() <= pending.runs.keys(), f"consumer {consumer.name!r} has runs of another list"
     assert consumer.heir is None, f"consumer {consumer.name!r} is an estate"
     for estate in consumer.estates:
         assert estate.heir is consumer, f"an estate of {consumer.name!r} has another heir"
