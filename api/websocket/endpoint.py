@@ -116,9 +116,9 @@ class _Connection:
     # --- api.websocket.session.Outlet ----------------------------------------------------------
 
     @property
-    def is_congested(self) -> bool:
-        """True if much output waits for the client."""
-        return self._socket.is_congested
+    def can_push(self) -> bool:
+        """True if a push may be sent now."""
+        return self._socket.can_push
 
     @property
     def is_closing(self) -> bool:

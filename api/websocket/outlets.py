@@ -14,9 +14,9 @@ class Outlet(Protocol):
     """The output of a session: its connection."""
 
     @property
-    def is_congested(self) -> bool:
-        """Whether much sent data still waits for the client. When it no longer does, the connection calls
-        `WebSocketSession.drained`."""
+    def can_push(self) -> bool:
+        """Whether a push may be sent now: the connection is not closing, and little sent data waits for the
+        client. When that much no longer waits, the connection calls `WebSocketSession.drained`."""
         ...
 
     @property
@@ -44,6 +44,11 @@ class Socket(Protocol):
     @property
     def is_congested(self) -> bool:
         """True if so much output waits for the client that no more should be sent."""
+        ...
+
+    @property
+    def can_push(self) -> bool:
+        """True if it is neither congested nor closing: asked before each push, so in one call."""
         ...
 
     @property

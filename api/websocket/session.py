@@ -151,7 +151,7 @@ class WebSocketSession:
     @property
     def is_congested(self) -> bool:
         """True if nothing should be pushed now."""
-        return self.is_closing or self._outlet.is_congested
+        return self._has_left or not self._outlet.can_push
 
     @property
     def is_closing(self) -> bool:

@@ -58,22 +58,20 @@ class WebSocketOutput:
 
     def send(self, payload: bytes, *, is_text: bool) -> None:
         """Write one frame, after those that are held."""
-        self.hold(payload, is_text=is_text)
-        self.flush()
+        frame = frames.frame(payload, Opcode.TEXT if is_text else Opcode.BINARY)
+        if self._held:
+            self._held.append(frame)
+            self.flush()
+        else:
+            self._write(frame)
 
     def flush(self) -> None:
-        """Write the frames that are held. Report the client if too much data waited before."""
-        if not self._held:
-            return
-        held_bytes = self._held_bytes
-        data = b"".join(self._held)
-        self._held.clear()
-        self._held_bytes = 0
-        self._written_bytes += held_bytes
-        self._transport.write(data)
-        waiting_bytes = self._transport.get_write_buffer_size()
-        if waiting_bytes > OUTPUT_PAUSE_BYTES:
-            self._fill_up(waiting_bytes - held_bytes)
+        """Write the frames that are held."""
+        if self._held:
+            data = b"".join(self._held)
+            self._held.clear()
+            self._held_bytes = 0
+            self._write(data)
 
     def pause(self) -> None:
         """Start to watch whether the client, which lags, reads any data."""
@@ -91,6 +89,14 @@ class WebSocketOutput:
         """Release the tasks that wait for the client: the connection is lost."""
         self._stop_stall_timer()
         self._relieve()
+
+    def _write(self, data: bytes) -> None:
+        """Write whole frames. Report the client if too much data waited before."""
+        self._written_bytes += len(data)
+        self._transport.write(data)
+        waiting_bytes = self._transport.get_write_buffer_size()
+        if waiting_bytes > OUTPUT_PAUSE_BYTES:
+            self._fill_up(waiting_bytes - len(data))
 
     def _fill_up(self, bytes_before: int) -> None:
         if bytes_before > OUTPUT_BYTES_MAX:

@@ -54,6 +54,10 @@ class Client:
 
     # --- the session's view of its connection ---------------------------------------------------
 
+    @property
+    def can_push(self) -> bool:
+        return not (self.is_congested or self.is_closing)
+
     def send(self, frame: bytes) -> None:
         self.frames.append(frame)
         self.pushes.append(self.decoded(frame))

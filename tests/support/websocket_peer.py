@@ -24,6 +24,7 @@ class Peer:
 
     is_congested = False
     is_closing = False
+    can_push = True
 
     def __init__(self) -> None:
         self.on_relief: Callable[[], None] = lambda: None
