@@ -112,10 +112,12 @@ class PendingRequest(NamedTuple):
 
 
 class ReceivedRun(NamedTuple):
-    """Adjacent appends to one stream that have no command yet: of one array, or of a frame each."""
+    """Adjacent appends to one stream that have no command yet: of one array, or of a frame each.
+    `unread_bytes`: how many bytes of them were read for this turn."""
 
     run: AppendRun
     exchange: Exchange
+    unread_bytes: int = 0
 
     @property
     def request_count(self) -> int:

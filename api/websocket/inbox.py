@@ -81,13 +81,10 @@ class Inbox:
         while self._waiting and left_bytes > 0 and (not requests or self._waiting[0].request_count <= left):
             first = self._waiting.popleft()
             if isinstance(first, PlainAppend):
-                some = self._appends_from(first, left, left_bytes)
-                left -= len(some)
-                left_bytes -= sum(len(append.raw) for append in some)
-                requests += self._pending_appends(some)
-                continue
+                first = self._joined(first, left, left_bytes)
             left -= first.request_count
             if isinstance(first, ReceivedRun):
+                left_bytes -= first.unread_bytes
                 requests += self._pending_run(first)
             elif isinstance(first, ReceivedRequest):
                 pending = self._pending(first, self._take())
@@ -109,8 +106,9 @@ class Inbox:
         self._waiting.clear()
         self.count = 0
 
-    def _appends_from(self, first: PlainAppend, most: int, most_bytes: int) -> list[PlainAppend]:
-        """Return `first` and the appends to its stream that follow it, as many as may run in this turn."""
+    def _joined(self, first: PlainAppend, most: int, most_bytes: int) -> ReceivedRun | ReceivedRequest:
+        """Return `first` with the appends to its stream that follow it, as many as may run in this turn. If
+        they cannot be a run, return the first one, and let the others wait as requests of their own."""
         some, size_bytes = [first], len(first.raw)
         while self._waiting and len(some) < most and size_bytes < most_bytes:
             following = self._waiting[0]
@@ -119,22 +117,18 @@ class Inbox:
             some.append(following)
             size_bytes += len(following.raw)
             self._waiting.popleft()
-        return some
+        run = self._codec.run_of(some) if len(some) > 1 else None
+        if run is not None:
+            return ReceivedRun(run, Exchange(len(some), is_array=False), size_bytes)
+        apart = [ReceivedRequest(ReadRequest(each.raw), Exchange(1, is_array=False)) for each in some]
+        self._waiting.extendleft(reversed(apart[1:]))
+        return apart[0]
 
     # --- plans ---------------------------------------------------------------------------------
 
-    def _pending_appends(self, appends: Sequence[PlainAppend]) -> list[PendingRequest | PendingRun]:
-        """Return appends that came in a frame each: as a run if they can be one."""
-        run = self._codec.run_of(appends)
-        if run is not None and len(appends) > 1:
-            return self._pending_run(ReceivedRun(run, Exchange(len(appends), is_array=False)))
-        requests = one_by_one(run) if run is not None else [ReadRequest(each.raw) for each in appends]
-        apart = (ReceivedRequest(request, Exchange(1, is_array=False)) for request in requests)
-        return [self._pending(received, self._take()) for received in apart]
-
     def _pending_run(self, received: ReceivedRun) -> list[PendingRequest | PendingRun]:
         """Return the run; if one of its requests is refused, return each request by itself."""
-        run, exchange = received
+        run, exchange, _ = received
         quotas = [self._take() for _ in run.request_ids]
         if not any(map(is_above, quotas)):
             command = self._planner.run_command(run)

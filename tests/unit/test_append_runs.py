@@ -20,7 +20,9 @@ from tailrace.api.websocket.frames import read_frame
 from tailrace.api.websocket.inbox import Inbox
 from tailrace.api.websocket_limits import (
     JOINED_FRAME_BYTES_MAX,
+    MISTAKE_BYTES,
     REQUESTS_PER_FRAME_MAX,
+    TURN_BYTES_MAX,
     TURN_REQUESTS_MAX,
     ProtocolViolation,
 )
@@ -259,6 +261,21 @@ def test_waiting_frames_are_executed_in_turns_of_so_many_requests_and_bytes(
     assert first is not None
     assert first.requests[0].request_count == 3
     assert [turn.requests[0].request_count for turn in iter(client.session.next_turn, None)] == [3, 1]
+
+
+def test_frames_that_are_no_run_take_as_many_turns_as_without_joining() -> None:
+    client = Client()
+    odd = {"id": 1, "op": "append", "key": "s", "fields": {"a": 1}}
+    for _ in range(TURN_REQUESTS_MAX):
+        client.session.receive(client.encoded(odd))
+    sizes = []
+    while turn := client.session.next_turn():
+        sizes.append(len(turn.requests))
+        assert all("error" in client.decoded(frame) for frame in client.session.replies(turn, ()))
+    assert sum(sizes) == TURN_REQUESTS_MAX
+    # Each one has a mistake, which counts for the bytes of its turn.
+    assert max(sizes) <= TURN_BYTES_MAX // MISTAKE_BYTES
+    assert not client.session.has_waiting
 
 
 def test_a_large_frame_is_not_joined_with_the_appends_around_it() -> None:
