@@ -11,8 +11,7 @@ from typing import Final
 from tests.fuzz.http_client import Answer, Ended, HttpClient
 from tests.fuzz.http_judge import expected_of, picture_of, require_expected, shared_ids
 from tests.fuzz.http_programs import Dialogue, Ending, Program
-from tests.fuzz.http_shared import Entry, SharedStream, require_shared
-from tests.fuzz.programs import PATIENCE_S
+from tests.fuzz.http_shared import Entry, SharedStream, run_beside
 
 SERVER_ENDS: Final = frozenset({Ending.HALF_CLOSED, Ending.LAST})
 """The endings after which the server ends the connection without a further byte."""
@@ -55,12 +54,4 @@ async def judged(first: int, second: int, dialogue: Dialogue) -> tuple[list[Entr
 async def run(first: int, second: int, program: Program) -> None:
     """Run a program on the server at the port `first`. Fail unless everything is as expected."""
     shared = SharedStream(first, program.shared, program.token)
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            await shared.begin()
-            done = await asyncio.gather(*(judged(first, second, each) for each in program.dialogues))
-            entries, read, consumed = await shared.end()
-        unknown = set[str]().union(*(each for _, each in done))
-        require_shared(entries, [appended for appended, _ in done], unknown, read, consumed)
-    finally:
-        shared.cancel()
+    await run_beside(shared, (judged(first, second, each) for each in program.dialogues))

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Awaitable, Iterable
 from typing import Any, Final, TypeAlias
 
 from tests.fuzz.http_bytes import request_bytes
 from tests.fuzz.http_client import HttpClient
+from tests.fuzz.programs import PATIENCE_S
 
 READERS: Final = 2
 CONSUMERS: Final = 2
@@ -137,3 +139,19 @@ def number_of(text: str) -> tuple[int, int]:
     """Return an id as numbers that can be compared."""
     time_ms, _, sequence = text.partition("-")
     return int(time_ms), int(sequence)
+
+
+async def run_beside(
+    shared: SharedStream, connections: Iterable[Awaitable[tuple[Entries, set[str]]]]
+) -> None:
+    """Run the connections of a program while others read its shared stream, and fail unless the stream is as
+    expected. Each connection returns what it appended, and the values that it may have appended."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await shared.begin()
+            done = await asyncio.gather(*connections)
+            entries, read, consumed = await shared.end()
+        unknown = set[str]().union(*(each for _, each in done))
+        require_shared(entries, [appended for appended, _ in done], unknown, read, consumed)
+    finally:
+        shared.cancel()

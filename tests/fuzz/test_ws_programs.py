@@ -17,8 +17,8 @@ import pytest
 from tests.fuzz.http_bytes import request_bytes
 from tests.fuzz.http_client import HttpClient
 from tests.fuzz.http_judge import picture_of
-from tests.fuzz.http_shared import Entry, number_of, require_shared
-from tests.fuzz.programs import PATIENCE_S, run_all, seeds
+from tests.fuzz.http_shared import Entry, number_of, run_beside
+from tests.fuzz.programs import run_all, seeds
 from tests.fuzz.ws_bytes import WsRequest
 from tests.fuzz.ws_client import WsClient
 from tests.fuzz.ws_judge import Conversation, WsExpected, ws_expected_of
@@ -175,15 +175,7 @@ async def judged(first: int, second: int, session: Session) -> tuple[list[Entry]
 async def run(first: int, second: int, program: WsProgram) -> None:
     """Run a program on the server at the port `first`. Fail unless everything is as expected."""
     shared = WsSharedStream(first, program.shared, program.token)
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            await shared.begin()
-            done = await asyncio.gather(*(judged(first, second, each) for each in program.sessions))
-            entries, read, consumed = await shared.end()
-        unknown = set[str]().union(*(each for _, each in done))
-        require_shared(entries, [appended for appended, _ in done], unknown, read, consumed)
-    finally:
-        shared.cancel()
+    await run_beside(shared, (judged(first, second, each) for each in program.sessions))
 
 
 @pytest.mark.parametrize("first", ["none", "interval", "always", "slow", "narrow"], indirect=True)
