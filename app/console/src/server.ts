@@ -25,7 +25,8 @@ type Method = "GET" | "POST" | "PUT" | "DELETE" | "HEAD";
 let client = newClient();
 const watchers = new Set<() => void>();
 
-function newClient(): Tailrace {
+/** Returns another client with the token of the tab, with a WebSocket of its own. */
+export function newClient(): Tailrace {
   const token = sessionStorage.getItem(TOKEN) ?? undefined;
   return new Tailrace({
     url: location.origin,

@@ -47,6 +47,15 @@ export interface Group {
   readonly deadLetters: number;
 }
 
+export interface Consumer {
+  readonly name: Name;
+  readonly pending: number;
+  /** The time since its last request. */
+  readonly idleMs: number;
+  /** The time since entries were last delivered to it; null if none ever were. */
+  readonly inactiveMs: number | null;
+}
+
 /** Members of a group that are no settings. A member of a later server counts as a setting. */
 const STATE = [
   ...["name", "encoding", "consumers", "pending", "last_delivered_id", "entries_read", "dead_letters"],
@@ -168,6 +177,17 @@ export async function listGroups(key: Name, signal?: AbortSignal): Promise<Group
 
 export async function getGroup(key: Name, group: Name): Promise<Group> {
   return groupOf(await send<api.Group>("GET", groupPath(key, group)));
+}
+
+export async function listConsumers(key: Name, group: Name, signal?: AbortSignal): Promise<Consumer[]> {
+  const path = groupPath(key, group, "/consumers");
+  const { consumers } = await send<api.ConsumerList>("GET", path, { signal });
+  return consumers.map((row) => ({
+    name: nameOf(row.name, row),
+    pending: row.pending,
+    idleMs: row.idle_ms,
+    inactiveMs: row.inactive_ms,
+  }));
 }
 
 function groupOf(group: api.Group): Group {

@@ -76,6 +76,15 @@ test("an entry that is given back comes to whoever claims, with its deliveries c
   assert.deepEqual([again?.id, again?.deliveries, await again?.ack()], [refused?.id, 1, true]);
 });
 
+test("a consumer with the claim time null claims by the setting of its group", async (context) => {
+  const { group } = await workers(connected(context), 1);
+  await group.configure({ claim_min_idle_ms: 60_000 });
+  const [refused] = await take(group.consume({ consumer: "alice", onClose: "keep" }), 1);
+  await refused?.nack();
+  const [again] = await take(group.consume({ consumer: "bob", claimMinIdleMs: null }), 1);
+  assert.equal(again?.id, refused?.id);
+});
+
 test("a subscription gives entries of several streams, those that match its filter", async (context) => {
   const tailrace = connected(context);
   const france = tailrace.stream(fresh("race"));

@@ -68,6 +68,30 @@ def test_two_consumers_share_entries_and_one_takes_over_from_the_other(console: 
     console.press("Stop", alice)
     console.until_text("holds 2 entries", bob)
     assert console.command("XPENDING", key, "judges")[3] == [["bob", "2"]]
+    assert "active in the last minute" not in console.text()
+
+
+def test_a_consumer_in_the_page_leaves_entries_to_a_slow_worker_and_returns_its_own_unseen(
+    console: Console,
+) -> None:
+    key = "work:slow"
+    [slow, new] = console.append(key, [{"n": "1"}, {"n": "2"}])
+    console.command("XGROUP", "CREATE", key, "judges", "0")
+    limit = {"max_deliveries": 1, "dead_letter_stream": f"{key}:dead"}
+    assert console.http.post(f"/v1/streams/{key}/groups/judges:configure", json=limit).is_success
+    console.command("XREADGROUP", "GROUP", "judges", "worker", "COUNT", "1", "STREAMS", key, ">")
+    console.command("XCLAIM", key, "judges", "worker", "0", slow, "IDLE", "3600000", "JUSTID")
+    console.open("consume", key=key)
+    console.until_text("worker was active in the last minute")
+    console.press("Start", "section[aria-label='Consumer alice']")
+    console.until_text(new)
+    assert console.command("XPENDING", key, "judges")[3] == [["alice", "1"], ["worker", "1"]]
+    console.press("Entries", "nav.tabs")
+    returned = {"group": "judges", "consumer": "other", "streams": [{"key": key}], "wait_ms": 20_000}
+    answer = console.http.post("/v1/read-group", json={**returned, "claim_min_idle_ms": 10_000_000})
+    [entry] = answer.json()["streams"][0]["entries"]
+    assert (entry["id"], entry["deliveries"]) == (new, 0)
+    assert console.command("EXISTS", f"{key}:dead") == 0
 
 
 def test_a_command_is_completed_run_and_found_in_the_history(console: Console) -> None:

@@ -5,43 +5,16 @@ import { useState } from "preact/hooks";
 import { count } from "../format";
 import { useLoaded } from "../hooks";
 import { Pending } from "../messages";
-import { identity, type Name, nameOf, shown } from "../names";
+import { identity, type Name, shown } from "../names";
 import { Line } from "../plots";
 import { href } from "../router";
 import { samplesOf } from "../samples";
-import { send } from "../server";
-import { type Group, groupPath, type Stream } from "../streams";
+import { type Group, listConsumers, type Stream } from "../streams";
 import { duration } from "../time";
 import { IdTime, NameText } from "../ui";
 import { GroupActions } from "./group_actions";
 import { GroupSettings } from "./group_settings";
 import { EVERY_MS, subject } from "./group_samples";
-
-interface Consumer {
-  readonly name: Name;
-  readonly pending: number;
-  readonly idleMs: number;
-  readonly inactiveMs: number | null;
-}
-
-interface ConsumerRow {
-  readonly name: string;
-  readonly encoding?: "base64";
-  readonly pending: number;
-  readonly idle_ms: number;
-  readonly inactive_ms: number | null;
-}
-
-async function consumersOf(key: Name, group: Name, signal: AbortSignal): Promise<Consumer[]> {
-  const path = groupPath(key, group, "/consumers");
-  const { consumers } = await send<{ consumers: ConsumerRow[] }>("GET", path, { signal });
-  return consumers.map((row) => ({
-    name: nameOf(row.name, row),
-    pending: row.pending,
-    idleMs: row.idle_ms,
-    inactiveMs: row.inactive_ms,
-  }));
-}
 
 const CONSUMERS_SHOWN = 200;
 
@@ -60,7 +33,11 @@ export function Chosen({
   stream: Stream | undefined;
   onDone(): void;
 }) {
-  const consumers = useLoaded((signal) => consumersOf(streamKey, group.name, signal), "consumers", EVERY_MS);
+  const consumers = useLoaded(
+    (signal) => listConsumers(streamKey, group.name, signal),
+    "consumers",
+    EVERY_MS,
+  );
   const [isAll, setAll] = useState(false);
   const rows = consumers.data ?? [];
   return (

@@ -2,7 +2,8 @@
  * Consumers in the page: two of them beside each other, so that readers can watch how a group shares its entries.
  *
  * A consumer takes a new entry only while it holds fewer than its credit, and it holds an entry until the reader
- * acknowledges or returns it.
+ * acknowledges or returns it. Each run has a WebSocket of its own: when that closes, the server returns what this
+ * consumer still owns, as if it had not been delivered.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Delivery } from "tailrace-client/index";
@@ -10,13 +11,23 @@ import type { TailraceError } from "tailrace-client/errors";
 import { useLoaded } from "../hooks";
 import { type Name, readName, shown } from "../names";
 import { href } from "../router";
-import { failure, tailrace } from "../server";
-import { entryOf, listGroups } from "../streams";
+import { failure, newClient, onToken } from "../server";
+import { entryOf, listConsumers, listGroups } from "../streams";
 import { many } from "../format";
 import { Pending, Problem } from "../messages";
 import { duration } from "../time";
 import { Act, Field, TextField, WhyOff } from "../ui";
 import { Fields } from "./entry_table";
+
+/** A consumer of the group that was seen within this time counts as a live one. */
+const LIVE_MS = 60_000;
+const EVERY_MS = 5_000;
+
+/**
+ * Longer than any consumer works on an entry, and shorter than the idle time of a returned entry, which counts from
+ * 1970: who claims after this time takes over only returned entries.
+ */
+const RETURNED_ONLY_MS = 20 * 365 * 86_400_000;
 
 interface Given {
   readonly streamKey: Name;
@@ -28,6 +39,9 @@ export function ConsumeView({ streamKey, parameters }: Given) {
   const [chosen, setChosen] = useState(readName(parameters, "group"));
   const names = (groups.data ?? []).map((group) => group.name).filter((name) => typeof name === "string");
   const group = typeof chosen === "string" ? chosen : names[0];
+  const settings = groups.data?.find(({ name }) => name === group)?.settings;
+  const lease = settings?.["claim_min_idle_ms"];
+  const leaseMs = typeof lease === "number" ? lease : undefined;
   if (typeof streamKey !== "string") {
     return (
       <p class="empty">
@@ -62,20 +76,53 @@ export function ConsumeView({ streamKey, parameters }: Given) {
               </select>
             </Field>
           </div>
-          <div class="consumers" key={group}>
-            <Consumer streamKey={streamKey} group={group} name="alice" />
-            <Consumer streamKey={streamKey} group={group} name="bob" />
-          </div>
+          <Shared key={group} streamKey={streamKey} group={group} leaseMs={leaseMs} />
         </>
       )}
     </>
   );
 }
 
-interface ConsumerProps {
+interface SharedProps {
   readonly streamKey: string;
   readonly group: string;
+  /** The group's own `claim_min_idle_ms`. */
+  readonly leaseMs: number | undefined;
+}
+
+/** The two consumers, and whose entries they share. */
+function Shared(props: SharedProps) {
+  const { streamKey, group } = props;
+  const own = useRef(new Set<string>());
+  const consumers = useLoaded((signal) => listConsumers(streamKey, group, signal), group, EVERY_MS);
+  const live = (consumers.data ?? []).filter(
+    ({ name, idleMs }) => idleMs < LIVE_MS && !(typeof name === "string" && own.current.has(name)),
+  );
+  const start = (name: string) => void own.current.add(name);
+  return (
+    <>
+      {live.length > 0 && (
+        <p class="why" role="note">
+          {live
+            .slice(0, 3)
+            .map(({ name }) => shown(name))
+            .join(", ")}
+          {live.length > 3 && ` and ${live.length - 3} more`} {live.length === 1 ? "was" : "were"} active in
+          the last minute. Consumers in the page take new entries away from the other consumers of the group,
+          until you return the entries.
+        </p>
+      )}
+      <div class="consumers">
+        <Consumer {...props} name="alice" onStart={start} />
+        <Consumer {...props} name="bob" onStart={start} />
+      </div>
+    </>
+  );
+}
+
+interface ConsumerProps extends SharedProps {
   readonly name: string;
+  onStart(name: string): void;
 }
 
 /** Lets an iteration wait until there is room for another entry. */
@@ -95,31 +142,36 @@ class Room {
   }
 }
 
-function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
+function Consumer({ streamKey, group, leaseMs, name: suggested, onStart }: ConsumerProps) {
   const [name, setName] = useState(suggested);
   const [credit, setCredit] = useState("3");
-  const [idle, setIdle] = useState("5");
+  const [idle, setIdle] = useState("");
   const [isRunning, setRunning] = useState(false);
   const [held, setHeld] = useState<readonly Delivery[]>([]);
   const [settled, setSettled] = useState({ acked: 0, nacked: 0 });
   const [error, setError] = useState<TailraceError | undefined>();
   const leaving = useRef<AbortController | undefined>(undefined);
   const room = useRef<Room>(new Room(1));
-  useEffect(() => () => leaving.current?.abort(), []);
+  const stop = () => leaving.current?.abort();
+  useEffect(() => stop, []);
+  useEffect(() => onToken(stop), []);
   const start = async () => {
     const controller = new AbortController();
     leaving.current = controller;
+    const client = newClient();
+    controller.signal.addEventListener("abort", () => client.close());
     room.current = new Room(Math.max(1, Number(credit) || 1));
+    onStart(name);
     setRunning(true);
     setError(undefined);
     try {
-      const deliveries = tailrace()
+      const deliveries = client
         .stream(streamKey)
         .group(group)
         .consume({
           consumer: name,
           credit: Math.max(1, Number(credit) || 1),
-          claimMinIdleMs: Math.round((Number(idle) || 0) * 1000),
+          claimMinIdleMs: claimTime(idle, leaseMs),
           signal: controller.signal,
         });
       for await (const delivery of deliveries) {
@@ -130,13 +182,9 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
     } catch (reason) {
       if (!controller.signal.aborted) setError(failure(reason));
     }
-    setRunning(false);
-  };
-  const stop = async () => {
-    const given = held;
-    leaving.current?.abort();
+    controller.abort();
     setHeld([]);
-    await Promise.allSettled(given.map((delivery) => delivery.nack({ mode: "silent" })));
+    setRunning(false);
   };
   const settle = async (delivery: Delivery, how: "ack" | "nack") => {
     try {
@@ -154,7 +202,7 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
         class="toolbar"
         onSubmit={(event) => {
           event.preventDefault();
-          if (isRunning) void stop();
+          if (isRunning) stop();
           else if (name !== "") void start();
         }}
       >
@@ -171,6 +219,7 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
           label="Claim after (s)"
           class="tiny"
           inputMode="numeric"
+          placeholder={leaseMs === undefined ? "never" : String(leaseMs / 1000)}
           value={idle}
           isOff={isRunning}
           onInput={setIdle}
@@ -221,6 +270,13 @@ function Consumer({ streamKey, group, name: suggested }: ConsumerProps) {
       {isRunning && held.length === 0 && <p class="quiet small">Waiting for entries of {shown(group)}.</p>}
     </section>
   );
+}
+
+/** Returns after which idle time a consumer claims: by its field, else by the setting of the group. */
+function claimTime(text: string, leaseMs: number | undefined): number | null {
+  const seconds = Number(text);
+  if (text.trim() !== "" && seconds >= 0) return Math.round(seconds * 1000);
+  return leaseMs === undefined ? RETURNED_ONLY_MS : null;
 }
 
 /** Returns what was before a repeated delivery. The server counts the idle time of a returned entry from 1970. */

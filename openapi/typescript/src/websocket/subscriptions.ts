@@ -37,9 +37,10 @@ export interface ConsumeOptions extends PushedOptions {
   readonly consumer: string;
   /**
    * Also take over entries that have been pending for any consumer for at least this long; a minute by
-   * default.
+   * default. null: for as long as the group's own `claim_min_idle_ms` says; without that setting, take over
+   * nothing.
    */
-  readonly claimMinIdleMs?: number;
+  readonly claimMinIdleMs?: number | null;
   /** New entries do not become pending, so each is delivered at most once. */
   readonly noack?: boolean;
   /**
@@ -129,15 +130,8 @@ export class Consumption extends Pushed<Delivery> {
     const { consumer, noack = false, claimMinIdleMs = CLAIM_MIN_IDLE_DEFAULT_MS } = this.options;
     const streams = this.keys.map((key) => ({ key }));
     const on_close = this.#onClose;
-    return {
-      op: "consume",
-      group: this.group,
-      consumer,
-      streams,
-      claim_min_idle_ms: claimMinIdleMs,
-      noack,
-      on_close,
-    };
+    const claiming = claimMinIdleMs === null ? {} : { claim_min_idle_ms: claimMinIdleMs };
+    return { op: "consume", group: this.group, consumer, streams, ...claiming, noack, on_close };
   }
 
   protected get keepsAfterLoss(): boolean {
