@@ -9,8 +9,11 @@ server's imports; a shell starts the program for each completion.
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import FrameType
 from typing import Annotated, Any, Final
 
 import typer
@@ -170,6 +173,28 @@ def _options(
     del version
 
 
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+
+
 def main() -> None:
-    """Run the command that the arguments name; exits with 0, 1 (failed) or 2 (wrong arguments)."""
-    application(prog_name="tailrace")
+    """Run the command that the arguments name; exits with 0, 1 (failed) or 2 (wrong arguments).
+
+    SIGTERM and SIGHUP end a command as Ctrl-C does, so it stores its progress and stops what it has started.
+    The exit status is then 128 and the number of the signal.
+    """
+    came: list[int] = []
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    for each in _ENDING:
+        # A signal that the parent ignores, as `nohup` does, stays ignored.
+        if signal.getsignal(each) is signal.SIG_DFL:
+            signal.signal(each, end)
+    try:
+        application(prog_name="tailrace")
+    except SystemExit as ended:
+        if came and ended.code:
+            sys.exit(128 + came[0])
+        raise

@@ -16,6 +16,7 @@ import pytest
 
 from tailrace.app.cli.migrate.addresses import opened
 from tailrace.app.cli.migrate.port import CannotMigrate, Entry
+from tailrace.core.storage.schema import DirectoryLock
 from tests.cli.shell import WITHIN_S, environment
 from tests.migrate.places import End, arguments, cluster_end, migrate, migrated
 from tests.support.cutting_proxy import CuttingProxy, cutting_proxy
@@ -46,7 +47,9 @@ def fill(end: End, key: str) -> None:
 
 
 @contextmanager
-def started(source: End, target: End, *options: str, directory: Path) -> Iterator[subprocess.Popen[str]]:
+def started(
+    source: End, target: End | Path, *options: str, directory: Path
+) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         arguments(source, target, *options),
         cwd=directory,
@@ -77,6 +80,22 @@ def test_a_migration_that_is_killed_again_and_again_arrives_completely(
             process.send_signal(signal.SIGKILL)
     migrated(redis_8, target, "--keys", key, directory=tmp_path)
     assert target.state(key) == expected, seed
+
+
+def test_a_killed_migration_takes_the_server_of_its_directory_with_it(redis_8: End, tmp_path: Path) -> None:
+    key, data = "killed:directory", tmp_path / "data"
+    redis_8.fill([["XADD", key, f"{n}-0", "n", str(n)] for n in range(1, 100)])
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+        with started(redis_8, data, "--keys", key, "--follow", directory=tmp_path) as process:
+            assert process.stdout is not None
+            while not (line := process.stdout.readline()).startswith("following"):
+                assert line, f"it ended after signal {number}"
+            process.send_signal(number)
+            process.wait(WITHIN_S)
+        if number != signal.SIGKILL:
+            assert process.returncode == 128 + number
+            DirectoryLock(data).release()
+    migrated(redis_8, data, "--keys", key, directory=tmp_path)
 
 
 def has_entries(end: End, key: str, count: int) -> bool:

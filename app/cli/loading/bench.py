@@ -165,9 +165,7 @@ def _check_rights(server: Server, key: str) -> None:
 
 @contextmanager
 def _temporary(server: Server, key: str) -> Iterator[None]:
-    """Remove the stream at the end. SIGTERM and SIGHUP end the command as Ctrl-C does."""
-    for each in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.default_int_handler)
+    """Remove the stream at the end, also after an interruption."""
     try:
         yield
     except KeyboardInterrupt:

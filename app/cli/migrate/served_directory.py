@@ -9,58 +9,61 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from tailrace.app.cli.child_process import STOP_WITHIN_S, running
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.migrate.port import CannotMigrate
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.tokens.file import changing_tokens
 from tailrace.app.tokens.tokens import new_token
+from tailrace.core.storage.schema import DirectoryLock, InUse
 
-STOP_WITHIN_S: Final = 60
+FREE_WITHIN_S: Final = 10.0
+"""How long the directory may be in use. The server of a migration that was killed needs a moment to stop."""
+
+_LOOK_S: Final = 0.05
 _READY: Final = re.compile(r"is ready on (\S+)\n")
 
 
 @contextmanager
 def served(directory: Path) -> Iterator[Server]:
     """Run a server on `directory`, which is created if it does not exist; yield a client of it."""
+    _until_free(directory)
     with TemporaryDirectory(prefix="tailrace-migrate-") as scratch:
         token = new_token("migrate", ("read", "append", "consume", "admin"), ["*"], system_clock_ms(), None)
-        tokens_file = Path(scratch) / "tokens.json"
+        tokens_file, log = Path(scratch) / "tokens.json", Path(scratch) / "log"
         with changing_tokens(tokens_file) as tokens:
             tokens.append(token.record)
-        process = _started(directory, tokens_file, Path(scratch) / "log")
+        arguments = ("serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", str(directory))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TAILRACE_")}
+        environment["TAILRACE_TOKENS_FILE"] = str(tokens_file)
+        with (
+            running(arguments, environment, log) as process,
+            Server(_address(process, log), token.text) as server,
+        ):
+            yield server
+
+
+def _until_free(directory: Path) -> None:
+    """Return when no server uses the directory, after `FREE_WITHIN_S` at the latest."""
+    deadline_s = time.monotonic() + FREE_WITHIN_S
+    while directory.is_dir() and time.monotonic() < deadline_s:
         try:
-            with Server(_address(process, Path(scratch) / "log"), token.text) as server:
-                yield server
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(STOP_WITHIN_S)
-            assert process.stdout is not None
-            process.stdout.close()
-
-
-def _started(directory: Path, tokens_file: Path, log: Path) -> subprocess.Popen[str]:
-    options = ("--host", "127.0.0.1", "--port", "0", "--data-dir", str(directory))
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TAILRACE_")}
-    with log.open("wb") as stderr:
-        return subprocess.Popen(  # noqa: S603 - this program itself
-            [sys.executable, "-m", "tailrace", "serve", *options],
-            env={**environment, "TAILRACE_TOKENS_FILE": str(tokens_file)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-            # Ctrl-C is for the migration, which then stops the server.
-            start_new_session=True,
-        )
+            DirectoryLock(directory).release()
+        except InUse:
+            time.sleep(_LOOK_S)
+        except OSError:
+            # The server reports why the directory cannot be used.
+            return
+        else:
+            return
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:
