@@ -47,7 +47,7 @@ class StoreCommands:
             reply = self._runner.run(self._reply(words))
         except StreamError as error:
             return hiredis.ReplyError(error.line)
-        return _plain(reply)
+        return plain(reply)
 
     async def _reply(self, words: Sequence[bytes]) -> Any:
         request = parse_request(words)
@@ -56,7 +56,7 @@ class StoreCommands:
         return request.to_resp(await self._store.execute(request.command))
 
 
-def _plain(reply: Any) -> Any:
+def plain(reply: Any) -> Any:
     if isinstance(reply, SimpleString):
         return reply.encode()
-    return [_plain(item) for item in reply] if isinstance(reply, list | Rows) else reply
+    return [plain(item) for item in reply] if isinstance(reply, list | Rows) else reply

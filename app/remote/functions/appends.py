@@ -47,14 +47,13 @@ def new_incarnation() -> bytes:
     return uuid4().hex.encode()
 
 
-def needs_library(command: Append, *, native_idempotency: bool) -> bool:
-    """Whether plain XADD cannot carry the append out (reference policies of its trim aside)."""
-    if len(command.fragments) > 1 or command.if_last_id is not None:
-        return True
-    found = command.idempotency
-    if found is None:
-        return False
-    return not (native_idempotency and found.fingerprint is None and found.epoch is None)
+def needs_library(command: Append) -> bool:
+    """Whether plain XADD cannot carry the append out (reference policies of its trim aside).
+
+    A key of IDMP needs it also if the engine has IDMP: the library may have stored the key before the engine
+    was upgraded.
+    """
+    return len(command.fragments) > 1 or command.if_last_id is not None or command.idempotency is not None
 
 
 def append(command: Append, *, native_policies: bool) -> Call[AppendReply | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.app.remote.replies.shapes import id_of
-from tailrace.app.remote.words.plan import Plan, Read, Result, Words, last, nothing, value
+from tailrace.app.remote.words.plan import Plan, Result, Words, last, nothing, value
 from tailrace.app.remote.words.spelling import (
     id_word,
     option,
@@ -28,7 +28,7 @@ from tailrace.core.commands import (
 )
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import flat_of
-from tailrace.core.replies import AppendReply, Reply
+from tailrace.core.replies import AppendReply
 from tailrace.core.stream_id import ZERO_ID
 
 
@@ -108,17 +108,6 @@ def configure(command: ConfigureStream) -> Plan:
     if not words:
         return Plan([[b"XINFO", b"STREAM", key]], last(nothing), key)
     return Plan([words], last(nothing), key, is_write=True)
-
-
-def both(first: Plan, second: Plan) -> Read:
-    """Return the reader of two plans that are sent together; the reply is that of the second one."""
-    count = len(first.commands)
-
-    def read(results: Sequence[Result]) -> Reply:
-        first.read(results[:count])
-        return second.read(results[count:])
-
-    return read
 
 
 def settings_words(key: bytes, duration_s: int | None, maxsize: int | None) -> Words:

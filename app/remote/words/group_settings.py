@@ -73,7 +73,7 @@ def _renewing(engine: Engine, command: CreateGroup | DestroyGroup, plan: Plan) -
 
 def info(engine: Engine, command: InfoGroups) -> Plan:
     """XINFO GROUPS, with the settings of the groups if the stream may have any."""
-    plan = groups.info_groups(command, has_nack=engine.capabilities.xnack.is_native)
+    plan = groups.info_groups(command)
     if not engine.has_settings(command.key):
         return plan
     call = calls.list_settings(command.key)

@@ -181,12 +181,11 @@ def with_state(info: StreamInfo, state: StreamState | None) -> StreamInfo:
     )
 
 
-def info_groups(command: InfoGroups, *, has_nack: bool) -> Plan:
-    """XINFO GROUPS. Without XNACK, the full form shows which groups have the hidden consumer."""
+def info_groups(command: InfoGroups) -> Plan:
+    """XINFO GROUPS. The full form shows which groups have the hidden consumer: also an engine with XNACK may
+    have been upgraded from one without."""
     key = command.key
     words = [b"XINFO", b"GROUPS", key]
-    if has_nack:
-        return Plan([words], last(lambda result: visible_groups(group_infos(values(result)))), key)
 
     def read(results: Sequence[Result]) -> list[GroupInfo]:
         groups = group_infos(values(results[0]))

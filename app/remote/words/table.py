@@ -38,7 +38,7 @@ Planner = Callable[[Engine, Any], Plan]
 
 def _plain_append(engine: Engine, command: c.Append) -> Plan:
     known = engine.capabilities
-    if append_calls.needs_library(command, native_idempotency=known.idmp.is_native):
+    if append_calls.needs_library(command):
         if engine.library is None and not appends.needs_function(command):
             return appends.append(command)
         call = append_calls.append(command, native_policies=known.policies.is_native)
@@ -124,25 +124,16 @@ def _configure(engine: Engine, command: c.ConfigureStream) -> Plan:
 
 
 def _configure_idempotency(engine: Engine, command: c.ConfigureStream) -> Plan:
-    if isinstance(command.idmp_duration_s, c.Malformed):
+    if engine.library is None or isinstance(command.idmp_duration_s, c.Malformed):
         return appends.configure(command)
-    known = engine.capabilities
-    if engine.library is None:
-        return appends.configure(command)
-    call = engine.call(stream_calls.configure(command), known.idmp)
-    if not known.idmp.is_native:
-        return call
-    native = appends.configure(command)
-    return Plan([*native.commands, *call.commands], appends.both(native, call), command.key, is_write=True)
+    return engine.call(stream_calls.configure(command), engine.capabilities.idmp)
 
 
 def _record(engine: Engine, command: c.RecordIdempotencyKey) -> Plan:
     known = engine.capabilities
-    return (
-        appends.record(command)
-        if known.idmp.is_native
-        else engine.call(stream_calls.record(command), known.idmp)
-    )
+    if engine.library is None and known.idmp.is_native:
+        return appends.record(command)
+    return engine.call(stream_calls.record(command), known.idmp)
 
 
 def _create_stream(engine: Engine, command: c.CreateStream) -> Plan:

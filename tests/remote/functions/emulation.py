@@ -110,10 +110,11 @@ class Emulation:
         stream |= {
             b"idmp-duration": state.idmp_duration_s,
             b"idmp-maxsize": state.idmp_maxsize,
-            b"pids-tracked": state.producer_count,
-            b"iids-tracked": state.idmp_key_count,
-            b"iids-added": state.idmp_keys_added,
-            b"iids-duplicates": state.idmp_duplicates,
+            # Those of the engine's own IDMP, if it has it, and those of the library.
+            b"pids-tracked": stream.get(b"pids-tracked", 0) + state.producer_count,
+            b"iids-tracked": stream.get(b"iids-tracked", 0) + state.idmp_key_count,
+            b"iids-added": stream.get(b"iids-added", 0) + state.idmp_keys_added,
+            b"iids-duplicates": stream.get(b"iids-duplicates", 0) + state.idmp_duplicates,
         }
         groups = stream[b"groups"]
         if isinstance(groups, list):

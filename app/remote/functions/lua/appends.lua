@@ -110,6 +110,21 @@ local function remember(stream, state, fresh, request, value)
   end
 end
 
+-- Gives an engine that has IDMP the settings that were stored while it lacked IDMP. The state is that of the stream.
+local function carry_settings(stream, state)
+  local duration, maxsize, carried = unpack(redis.call('HMGET', state, 'duration', 'maxsize', 'carried'))
+  if not duration or carried then return end
+  redis.call('XCFGSET', stream, 'IDMP-DURATION', duration, 'IDMP-MAXSIZE', maxsize)
+  redis.call('HSET', state, 'carried', 1)
+end
+
+-- Appends one entry by the engine's own IDMP. Returns its id, and whether the engine did not know the key.
+local function append_by_engine(stream, is_there, request, fields)
+  local last = is_there and info(stream)['last-generated-id'] or '0-0'
+  local added = call_with({'XADD', stream, 'IDMP', request.producer, request.key, '*'}, fields)
+  return added, is_id_less(last, added)
+end
+
 local function append(keys, args)
   local stream, state = keys[1], keys[2]
   local create, if_last_id, fresh = args[1] == '1', args[2], args[3]
@@ -117,6 +132,9 @@ local function append(keys, args)
   local trim = {unpack(args, at, at + 4)}
   local count = tonumber(args[at + 5])
   at = at + 6
+  -- A key of Redis's own command, which other clients of the engine may use, too.
+  local is_idmp = request.kind == 't' and request.fingerprint == '' and if_last_id == ''
+    and count == 1 and args[at] == '*' and has_idmp()
   local is_there = exists(stream)
   if not is_there and not create then return {'ok'} end
   if request.kind ~= '' and is_there and has_state(stream, state) then
@@ -130,8 +148,15 @@ local function append(keys, args)
       note_duplicate(state, request.producer)
       return appended(1, found.count, found.ids)
     end
+    if is_idmp then carry_settings(stream, state) end
   end
   if trim[2] ~= '' then check_trim(stream, trim, count) end
+  if is_idmp then
+    local fields = {unpack(args, at + 2, at + 1 + tonumber(args[at + 1]))}
+    local id, is_new = append_by_engine(stream, is_there, request, fields)
+    if is_new and trim[2] ~= '' then trim_stream(stream, trim) end
+    return appended(is_new and 0 or 1, 1, {id})
+  end
   local told
   if count == 1 and args[at] == '*' and if_last_id == '' then
     -- The common case: the engine chooses the id, and refuses before it changes anything.

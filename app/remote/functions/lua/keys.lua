@@ -28,6 +28,14 @@ local function configure(keys, args)
   local stream, state, fresh = keys[1], keys[2], args[1]
   if not exists(stream) then refuse('NO_SUCH_KEY') end
   local known = has_state(stream, state)
+  local by_engine = has_idmp()
+  if by_engine then
+    if known then carry_settings(stream, state) end
+    local words = {'XCFGSET', stream}
+    if args[2] ~= '' then words[#words + 1], words[#words + 2] = 'IDMP-DURATION', args[2] end
+    if args[3] ~= '' then words[#words + 1], words[#words + 2] = 'IDMP-MAXSIZE', args[3] end
+    if #words > 2 then redis.call(unpack(words)) end
+  end
   local duration = known and setting(state, 'duration', args[4]) or tonumber(args[4])
   local maxsize = known and setting(state, 'maxsize', args[5]) or tonumber(args[5])
   local new_duration = args[2] ~= '' and tonumber(args[2]) or duration
@@ -36,6 +44,7 @@ local function configure(keys, args)
   if known then clear_timed(state) end
   mark(stream, state, fresh)
   redis.call('HSET', state, 'duration', new_duration, 'maxsize', new_maxsize)
+  if by_engine then redis.call('HSET', state, 'carried', 1) end
   return {'ok'}
 end
 
@@ -44,9 +53,16 @@ local function record(keys, args)
   local request = {kind = 't', producer = args[2], key = args[3], fingerprint = '', maxsize = args[6]}
   if not exists(stream) then refuse('NO_SUCH_KEY') end
   if not is_live(stream, args[4]) then refuse('NO_SUCH_MESSAGE') end
-  local known = has_state(stream, state) and find_timed(state, request.producer, request.key)
+  local is_ours = has_state(stream, state)
+  local known = is_ours and find_timed(state, request.producer, request.key)
   if known and known.ids[1] ~= args[4] then refuse('IID_OF_ANOTHER') end
-  if not known then remember(stream, state, args[1], request, remembered({args[4]}, 1, '')) end
+  if known then return {'ok'} end
+  if has_idmp() then
+    if is_ours then carry_settings(stream, state) end
+    redis.call('XIDMPRECORD', stream, request.producer, request.key, args[4])
+  else
+    remember(stream, state, args[1], request, remembered({args[4]}, 1, ''))
+  end
   return {'ok'}
 end
 

@@ -41,6 +41,17 @@ local function info(stream)
   return to_map(redis.call('XINFO', 'STREAM', stream))
 end
 
+-- Whether the engine has IDMP and XCFGSET itself. An engine that is upgraded loads the library again, so it is asked
+-- again, and gateways that started before the upgrade do as those that started after it.
+local engine_has_idmp
+
+local function has_idmp()
+  if engine_has_idmp == nil then
+    engine_has_idmp = type(redis.call('COMMAND', 'INFO', 'XCFGSET')[1]) == 'table'
+  end
+  return engine_has_idmp
+end
+
 local function is_mark(name)
   return string.sub(name, 1, #RESERVED) == RESERVED
 end
