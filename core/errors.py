@@ -121,6 +121,22 @@ def no_such_consumer(key: bytes, group: bytes, consumer: bytes) -> StreamError:
     )
 
 
+def consumer_has_pending(
+    key: bytes, group: bytes, consumer: bytes, pending: int, *, are_deleted: bool = False
+) -> StreamError:
+    """Return the error of deleting a consumer, if that would drop `pending` entries. `are_deleted`: only
+    these cannot be transferred, because they were deleted from the stream."""
+    deleted = {"deleted": str(pending)} if are_deleted else {}
+    return StreamError(
+        ErrorCode.CONSUMER_HAS_PENDING,
+        f"ERR consumer '{printable(consumer)}' has {pending} pending entries"
+        + (" that were deleted from the stream" if are_deleted else ""),
+        {"key": key, "group": group, "consumer": consumer},
+        pending=str(pending),
+        **deleted,
+    )
+
+
 def key_required(key: bytes, group: bytes) -> StreamError:
     """Return the error of XGROUP subcommands for a missing key."""
     return StreamError(

@@ -89,6 +89,12 @@ def _no_such_consumer(error: StreamError) -> str:
 
 
 def _consumer_has_pending(error: StreamError) -> str:
+    if "deleted" in error.details:
+        return (
+            f"the consumer {quoted(error.names['consumer'])} has {error.details['deleted']} pending entries "
+            "that were deleted from the stream, and the engine cannot transfer these; acknowledge them, or "
+            "drop them with `force=true`"
+        )
     return (
         f"the consumer {quoted(error.names['consumer'])} has {error.details['pending']} pending entries; "
         "hand them to another consumer with `transfer_to`, or drop them with `force=true`"

@@ -94,7 +94,7 @@ async def xgroup_delconsumer(
 ) -> Response:
     """Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending)."""
     command = DeleteConsumer(key, group, consumer, transfer_to, refuse_pending=not force)
-    pending = await store.execute(command)
-    if pending is None:
+    dropped = await store.execute(command)
+    if dropped is None:
         raise no_such_consumer(key, group, consumer)
-    return json_response({"pending_dropped": 0 if transfer_to is not None else pending})
+    return json_response({"pending_dropped": dropped})

@@ -58,8 +58,8 @@ class CreateConsumer(Command, frozen=True):
 
 
 class DeleteConsumer(Command, frozen=True):
-    """XGROUP DELCONSUMER. The reply is the number of pending entries that the consumer had, None for a
-    missing consumer. Without an option, its pending entries are dropped."""
+    """XGROUP DELCONSUMER. The reply is the number of pending entries that were dropped, None for a missing
+    consumer. Without an option, all of its pending entries are dropped."""
 
     key: bytes
     """The stream's key."""
@@ -68,7 +68,7 @@ class DeleteConsumer(Command, frozen=True):
     consumer: bytes
     """The name of the consumer to delete."""
     transfer_to: bytes | None = None
-    """The consumer that receives the pending entries, with counts and times unchanged. Redis has no such
-    option."""
+    """The consumer that receives the pending entries, with counts and times unchanged. The name of the
+    consumer itself transfers nothing. Redis has no such option."""
     refuse_pending: bool = False
     """Refuse the command with CONSUMER_HAS_PENDING instead of dropping an entry. Redis has no such option."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tailrace.core.commands import CreateConsumer, DeleteConsumer
 from tailrace.core.effects import ConsumerCreated, ConsumerDeleted, ConsumerSeen, Transferred
-from tailrace.core.errors import ErrorCode, StreamError, printable
+from tailrace.core.errors import consumer_has_pending
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import require_group
@@ -31,27 +31,23 @@ def create_consumer(execution: Execution, command: CreateConsumer) -> int:
 
 
 def delete_consumer(execution: Execution, command: DeleteConsumer) -> int | None:
-    """XGROUP DELCONSUMER: delete a consumer, and return how many pending entries it had.
+    """XGROUP DELCONSUMER: delete a consumer, and return how many pending entries were dropped.
 
-    Returns None if the consumer is missing; Redis replies with 0. The consumer's entries are then no longer
-    pending (rule 55), unless `transfer_to` names the consumer that gets them. Raises NOGROUP, and
+    Returns None if the consumer is missing; Redis replies with 0. The consumer's entries are dropped (rule
+    55), unless `transfer_to` names another consumer, which then gets them. Raises NOGROUP, and
     CONSUMER_HAS_PENDING if `refuse_pending` is set.
     """
     group = require_group(execution, command.key, command.group)
     consumer = group.consumers.get(command.consumer)
     if consumer is None:
         return None
-    pending_count: int = consumer.pending_count
+    dropped: int = consumer.pending_count
     if command.transfer_to is not None and command.transfer_to != command.consumer:
         if command.transfer_to not in group.consumers:
             execution.do(ConsumerCreated(command.key, command.group, command.transfer_to, execution.now_ms))
         execution.do(Transferred(command.key, command.group, command.consumer, command.transfer_to))
-    elif command.refuse_pending and pending_count:
-        raise StreamError(
-            ErrorCode.CONSUMER_HAS_PENDING,
-            f"ERR consumer '{printable(command.consumer)}' has {pending_count} pending entries",
-            {"key": command.key, "group": command.group, "consumer": command.consumer},
-            pending=str(pending_count),
-        )
+        dropped = 0
+    elif command.refuse_pending and dropped:
+        raise consumer_has_pending(command.key, command.group, command.consumer, dropped)
     execution.do(ConsumerDeleted(command.key, command.group, command.consumer))
-    return pending_count
+    return dropped

@@ -58,7 +58,7 @@ class TransferModel(Model):
         for item in mine:
             item.consumer = new_consumer
         del found.consumers[consumer]
-        return len(mine)
+        return 0
 
     def copy(self, key: str, new_key: str) -> int:
         self.streams[new_key] = deepcopy(self.streams[key])

@@ -1,4 +1,5 @@
-"""Random programs with settings of groups get the answers of the embedded engine from each engine.
+"""Random programs with settings of groups, and with consumers that are deleted, transferred and created
+again, get the answers of the embedded engine from each engine.
 
 A program prepares idle times itself (XCLAIM with IDLE), so that no answer depends on the time that it takes.
 Each command has a millisecond of its own, so that entries of different commands have different idle times.
@@ -17,13 +18,24 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final
 
+import pytest
+from msgspec.structs import replace
+
 from tailrace.app.remote.store import RemoteStore
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
-from tailrace.core.errors import StreamError
+from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.invariants import check
 from tailrace.core.log.entry import flat_of, fragment_from_flat
-from tailrace.core.replies import ClaimReply, ExtendReply, GroupInfo, RangeReply, ReadReply, RedriveReply
+from tailrace.core.replies import (
+    ClaimReply,
+    ConsumerInfo,
+    ExtendReply,
+    GroupInfo,
+    RangeReply,
+    ReadReply,
+    RedriveReply,
+)
 from tests.support.remote_stores import gateways, new_key
 
 COMMANDS: Final = int(os.environ.get("TAILRACE_GATEWAY_COMMANDS", "2000"))
@@ -55,7 +67,8 @@ class Program:
         makers: Sequence[tuple[Callable[[], c.Command], int]] = [
             (self._append, 5), (self._read, 6), (self._history, 2), (self._claim, 3), (self._make_idle, 4),
             (self._auto_claim, 2), (self._nack, 3), (self._ack, 1), (self._extend, 2), (self._configure, 3),
-            (self._redrive, 1), (self._delete, self._deletes), (self._renew, 1), (self._look, 3),
+            (self._redrive, 1), (self._delete, self._deletes), (self._renew, 1), (self._look, 4),
+            (self._create_consumer, 1), (self._delete_consumer, 2),
         ]  # fmt: skip
         [make] = self._random.choices([each for each, _ in makers], [weight for _, weight in makers])
         return make()
@@ -150,10 +163,19 @@ class Program:
             return c.DestroyGroup(self.key, group)
         return c.CreateGroup(self.key, group, self._random.randint(0, self._last) << 64)
 
+    def _create_consumer(self) -> c.Command:
+        return c.CreateConsumer(self.key, self._group(), self._consumer())
+
+    def _delete_consumer(self) -> c.Command:
+        heir = self._random.choice([None, *CONSUMERS])
+        refuse = self._random.random() < 0.8
+        return c.DeleteConsumer(self.key, self._group(), self._consumer(), heir, refuse_pending=refuse)
+
     def _look(self) -> c.Command:
         looks: list[c.Command] = [
             c.PendingRange(self.key, self._group()),
             c.InfoGroups(self.key),
+            c.InfoConsumers(self.key, self._group()),
             c.Range(self.key, 0, (1 << 128) - 1),
             c.Range(self.dead, 0, (1 << 128) - 1),
         ]
@@ -192,6 +214,8 @@ def _row(command: c.Command, row: Any) -> Any:
             *(row.name, row.pending_count, _id(row.last_delivered_id)),
             *(row.settings, row.dead_letter_count),
         )
+    if isinstance(row, ConsumerInfo):
+        return row.name, row.pending_count
     if isinstance(command, c.PendingRange):
         return _id(row.id), row.consumer, row.deliveries
     return row
@@ -209,6 +233,27 @@ _SHOWN: Final[dict[type, Callable[[Any], Any]]] = {
     ExtendReply: lambda reply: (list(map(_id, reply.extended)), list(map(_id, reply.lost))),
     RedriveReply: lambda reply: (len(reply.ids), len(reply.new_ids), reply.skipped, reply.next is None),
 }
+
+
+def transfers_deleted_entries(engine: Engine, command: c.Command, now_ms: int) -> bool:
+    """Whether the command transfers pending entries that were deleted from the stream, which no engine can:
+    see docs/differences.md."""
+    if not isinstance(command, c.DeleteConsumer) or command.transfer_to in {None, command.consumer}:
+        return False
+    log, look = engine.keyspace.streams[command.key].log, c.PendingRange(command.key, command.group)
+    try:
+        rows: Any = engine.execute(replace(look, consumer=command.consumer), now_ms).reply
+    except StreamError:
+        return False
+    return any(row.id not in log for row in rows)
+
+
+async def require_refusal(store: RemoteStore, command: c.Command) -> None:
+    """The gateway drops no pending entry unless the client forces it to."""
+    with pytest.raises(StreamError) as refused:
+        await store.execute(replace(command, refuse_pending=True))
+    assert refused.value.code is ErrorCode.CONSUMER_HAS_PENDING
+    assert "deleted" in refused.value.details
 
 
 def clock_ms() -> int:
@@ -230,6 +275,9 @@ async def run_program(store: RemoteStore, seed: int) -> None:
     answered_ms = 0
     for command in [*program.opening(), *(program.step() for _ in range(STEPS))]:
         now_ms += 1
+        if transfers_deleted_entries(embedded, command, now_ms):
+            await require_refusal(store, command)
+            continue
         done.append(command)
         try:
             ours: Any = embedded.execute(command, now_ms).reply

@@ -107,6 +107,14 @@ def test_a_consumer_with_pending_entries_goes_only_by_force_or_transfer(api: Api
     assert_problem(api.delete(f"{consumer}?transfer_to="), 400, "INVALID_NAME")
 
 
+def test_a_transfer_to_the_consumer_itself_drops_its_entries_only_by_force(api: ApiClient) -> None:
+    consumer = f"{GROUP}/consumers/alice?transfer_to=alice"
+    assert_problem(api.delete(consumer), 409, "CONSUMER_HAS_PENDING")
+    assert api.get(f"{GROUP}/pending:summary").json()["consumers"] == [{"name": "alice", "pending": 2}]
+    assert api.delete(f"{consumer}&force=true").json() == {"pending_dropped": 2}
+    assert api.get(f"{GROUP}/pending:summary").json()["consumers"] == []
+
+
 # --- reading ---------------------------------------------------------------------------------------
 
 

@@ -48,9 +48,9 @@ def test_a_consumer_without_pending_entries_is_deleted_without_asking(calls: Cal
 def test_pending_entries_can_be_handed_over_with_times_and_counts_unchanged(calls: Calls) -> None:
     calls.reply(c.Claim(b"s", b"g", b"bob", c.ClaimOptions(0, (at("7"), at("50")), idle_ms=500)))
     before = calls.reply(c.PendingRange(b"s", b"g", count=1000))
-    assert calls.reply(c.DeleteConsumer(b"s", b"g", b"alice", transfer_to=b"bob")) == 98
+    assert calls.reply(c.DeleteConsumer(b"s", b"g", b"alice", transfer_to=b"bob")) == 0
     check(calls.engine.keyspace)
-    assert calls.reply(c.DeleteConsumer(b"s", b"g", b"bob", transfer_to=b"carol")) == 100
+    assert calls.reply(c.DeleteConsumer(b"s", b"g", b"bob", transfer_to=b"carol")) == 0
     check(calls.engine.keyspace)
     after = calls.reply(c.PendingRange(b"s", b"g", count=1000))
     assert {each.consumer for each in after} == {b"carol"}

@@ -107,7 +107,9 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "The consumer was not deleted.",
         "The consumer has pending entries: they were delivered to it and not acknowledged. Deleting the "
         "consumer would drop them.",
-        "Transfer the entries to another consumer with `transfer_to`, or drop them with `force=true`.",
+        "Transfer the entries to another consumer with `transfer_to`, or drop them with `force=true`. A "
+        "gateway cannot transfer pending entries that were deleted from the stream: acknowledge them, or "
+        "use both.",
         "DELETE /v1/streams/race:france/groups/judges/consumers/alice?transfer_to=bob",
     ),
     ErrorCode.ENTRY_TOO_LARGE: Help(

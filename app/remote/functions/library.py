@@ -36,6 +36,7 @@ _PARTS: Final = (
     "claims",
     "reads",
     "pending",
+    "consumers",
     "deletions",
     "keys",
     "plans",

@@ -224,7 +224,7 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.ExtendLeases: _extend,
     c.DestroyGroup: group_settings.destroy,
     c.CreateConsumer: _native(groups.create_consumer),
-    c.DeleteConsumer: _native(consumers.delete),
+    c.DeleteConsumer: consumers.delete,
     c.InfoStream: _info_stream,
     c.InfoGroups: group_settings.info,
     c.InfoConsumers: _native(groups.info_consumers),
