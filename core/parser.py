@@ -1,6 +1,7 @@
 """From Redis words to a request: finds the command, checks the number of words, and parses the rest.
 
-Owns the look-up; names, arity and parsers are in `core.command_table`.
+Owns the look-up, and the rule that decides which commands a transaction queues; names, arity and parsers are
+in `core.command_table`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final
 from tailrace.core.command_table import ACCESS, SYNTAXES
 from tailrace.core.command_table.descriptor import Parser
 from tailrace.core.commands import Access
+from tailrace.core.errors import StreamError, kept
 from tailrace.core.grammar.refusals import limit_exceeded, unknown_command, unknown_subcommand, wrong_arity
 from tailrace.core.grammar.request import Request
 from tailrace.core.grammar.words import Words
@@ -32,30 +34,48 @@ def parse_request(words: Sequence[bytes]) -> Request:
 
     Raises `StreamError` with Redis's error line.
     """
+    name, (_, parse, access) = _look_up(words)
+    name_words = 1 + ("|" in name)
+    command, to_resp = parse(Words(name, words[name_words - 1], words[name_words:]))
+    return Request(name, access, command, to_resp)
+
+
+def parse_queued(words: Sequence[bytes]) -> Request | StreamError:
+    """Return the request of a command in a transaction, or the error that takes the place of its reply.
+
+    Raises `StreamError` if MULTI does not queue the command: it is unknown, or has a wrong number of words.
+    Redis reports all other errors when the command runs.
+    """
+    _look_up(words)
+    try:
+        return parse_request(words)
+    except StreamError as error:
+        return kept(error)
+
+
+def _look_up(words: Sequence[bytes]) -> tuple[str, _Found]:
     if len(words) > COMMAND_ARGUMENTS_MAX:
         raise limit_exceeded(f"a command may have {COMMAND_ARGUMENTS_MAX} words at most")
     name = _lower(words[0]) if words else ""
     found = _COMMANDS.get(name)
-    if found is not None:
-        return _parse(found, name, words, 1)
-    if name not in _CONTAINERS:
-        raise unknown_command(words)
-    if len(words) == 1:
-        raise wrong_arity(name)
-    name = f"{name}|{_lower(words[1])}"
-    found = _SUBCOMMANDS.get(name)
     if found is None:
-        raise unknown_subcommand(_lower(words[0]), words[1])
-    return _parse(found, name, words, 2)
-
-
-def _parse(found: _Found, name: str, words: Sequence[bytes], name_words: int) -> Request:
-    arity, parse, access = found
-    count = len(words)
+        name, found = _look_up_subcommand(name, words)
+    arity, count = found[0], len(words)
     if count < abs(arity) or 0 < arity < count:
         raise wrong_arity(name)
-    command, to_resp = parse(Words(name, words[name_words - 1], words[name_words:]))
-    return Request(name, access, command, to_resp)
+    return name, found
+
+
+def _look_up_subcommand(container: str, words: Sequence[bytes]) -> tuple[str, _Found]:
+    if container not in _CONTAINERS:
+        raise unknown_command(words)
+    if len(words) == 1:
+        raise wrong_arity(container)
+    name = f"{container}|{_lower(words[1])}"
+    found = _SUBCOMMANDS.get(name)
+    if found is None:
+        raise unknown_subcommand(container, words[1])
+    return name, found
 
 
 def _lower(word: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Annotated, TypeAlias
 
@@ -10,10 +10,10 @@ from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected
-from tailrace.api.http.problem_handlers import refusal_response
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import (
     CommandRefused,
@@ -41,7 +41,7 @@ from tailrace.core.commands import Command, ScanKeys
 from tailrace.core.errors import ErrorCode, StreamError, kept
 from tailrace.core.grammar import Request as RedisRequest
 from tailrace.core.limits import PIPELINE_COMMANDS_MAX, TRANSACTION_COMMANDS_MAX, WAIT_MS_MAX
-from tailrace.core.parser import parse_request
+from tailrace.core.parser import parse_queued, parse_request
 from tailrace.core.replies import Reply
 
 router = APIRouter(tags=["command"], route_class=DeferredRoute)
@@ -54,6 +54,9 @@ ReplyEncoding: TypeAlias = Annotated[
         examples=["base64"],
     ),
 ]
+
+_Parse: TypeAlias = Callable[[GuardedStore, list[bytes], int], Awaitable[RedisRequest | StreamError]]
+"""A function of the store, the words of a command and their bytes."""
 
 DISCARDED = "EXECABORT Transaction discarded because of previous errors."
 
@@ -138,7 +141,7 @@ async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncodi
     and has an `error` in its place; the commands after it still run.
     """
     slices = Slices()
-    parsed = await _parsed_body(request, store, PIPELINE_COMMANDS_MAX, slices)
+    parsed = await _parsed_body(request, store, PIPELINE_COMMANDS_MAX, slices, _parsed)
     outcomes = Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
     await store.execute_admitted_each(_to_execute(parsed), outcomes.room, outcomes.take)
     return _json_response(b"[", await outcomes.parts(), b"]")
@@ -156,23 +159,27 @@ async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncodi
             ErrorCode.NOPERM,
             ErrorCode.LIMIT_EXCEEDED,
             ErrorCode.REPLY_TOO_LARGE,
+            ErrorCode.MEMORY_LIMIT,
         ),
     ),
 )
 async def transaction(request: Request, store: Store, upstash_encoding: ReplyEncoding = None) -> Response:
     """Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and `error` is
-    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies together
-    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
+    `BLOCK` does not wait. If a command is unknown, has a wrong number of arguments (400) or is not allowed
+    (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid argument,
+    is in the place of its command, and the others still run. If the replies together would certainly exceed
+    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands (507), no
+    command runs.
     """
     slices = Slices()
-    parsed = await _parsed_body(request, store, TRANSACTION_COMMANDS_MAX, slices)
-    for number, each in enumerate(parsed):
-        if isinstance(each, StreamError):
-            return refusal_response(request, _discarded(number, each))
+    parsed = await _parsed_body(request, store, TRANSACTION_COMMANDS_MAX, slices, _queued)
     outcomes = Outcomes(parsed, slices, all_base64=_asks_base64(upstash_encoding))
-    for reply in await store.execute_admitted(_to_execute(parsed)):
+    try:
+        replies = await store.execute_admitted(_to_execute(parsed))
+    except StreamError as error:
+        raise CommandRefused(error) from None
+    for reply in replies:
         await outcomes.take(reply)
     return _json_response(b"[", await outcomes.parts(), b"]")
 
@@ -189,22 +196,34 @@ def _discarded(number: int, error: StreamError) -> RequestRefused:
 
 
 async def _parsed_body(
-    request: Request, store: Store, commands_max: int, slices: Slices
+    request: Request, store: Store, commands_max: int, slices: Slices, parse: _Parse
 ) -> list[RedisRequest | StreamError]:
-    """Return each command of the body, or the error of a command that is invalid or not allowed."""
+    """Return each command of the body, or the error that takes its place. Raises `RequestRefused` if `parse`
+    raises."""
     parsed = []
-    for words in await decode_commands(await json_body(request), commands_max, slices):
+    for number, words in enumerate(await decode_commands(await json_body(request), commands_max, slices)):
         size_bytes = sum(map(len, words)) + len(words) * PART_BYTES
-        parsed.append(await _parsed(store, words, size_bytes))
+        try:
+            parsed.append(await parse(store, words, size_bytes))
+        except StreamError as error:
+            raise _discarded(number, error) from None
         await slices.count(size_bytes)
     return parsed
 
 
-async def _parsed(store: Store, words: list[bytes], size_bytes: int) -> RedisRequest | StreamError:
+async def _parsed(store: GuardedStore, words: list[bytes], size_bytes: int) -> RedisRequest | StreamError:
+    """Return a command, or the error of a command that is invalid or not allowed."""
     try:
         return store.admit(await off_the_loop(size_bytes, partial(parse_request, words)))
     except StreamError as error:
         return kept(error)
+
+
+async def _queued(store: GuardedStore, words: list[bytes], size_bytes: int) -> RedisRequest | StreamError:
+    """Return a command, or the error that takes its place. Raises `StreamError` if Redis does not queue the
+    command."""
+    queued = await off_the_loop(size_bytes, partial(parse_queued, words))
+    return queued if isinstance(queued, StreamError) else store.admit(queued)
 
 
 def _to_execute(parsed: Sequence[RedisRequest | StreamError]) -> list[RedisRequest]:

@@ -38,9 +38,12 @@ class Batches:
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Run `commands` at one instant without other commands in between; an error does not stop the rest.
 
-        Readers wake up once, at the end (rule 44). Raises REPLY_TOO_LARGE before any command runs.
+        Readers wake up once, at the end (rule 44). Raises REPLY_TOO_LARGE, and MEMORY_LIMIT if the memory
+        limit forbids one of them, before any command runs.
         """
-        replies = self._run_together(commands, partial(self._execute_allowed, commands))
+        for command in commands:
+            self._admission.require(command)
+        replies = self._run_together(commands, partial(self._execute, commands))
         await self._publisher.durable()
         return replies
 
@@ -97,18 +100,13 @@ class Batches:
         self._readers.wake(outcome.wake_ups)
         return [each if isinstance(each, StreamError) else self._readers.completed(each) for each in replies]
 
-    def _execute_allowed(self, commands: Sequence[Command]) -> tuple[Sequence[Reply | StreamError], Outcome]:
-        """Run `commands` except those that the memory limit forbids."""
-        engine, admission, now_ms = self._recorder.engine, self._admission, self._recorder.clock()
-        if not admission.refuses_growth:
-            return engine.execute_all(commands, now_ms)
-        replies, outcome = engine.execute_all(admission.allowed(commands), now_ms)
-        return admission.with_refusals(commands, replies), outcome
+    def _execute(self, commands: Sequence[Command]) -> tuple[Sequence[Reply | StreamError], Outcome]:
+        return self._recorder.engine.execute_all(commands, self._recorder.clock())
 
     def _execute_some_allowed(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom]
     ) -> tuple[Sequence[Reply | StreamError], Outcome]:
-        """Do the same for the first of `requests`."""
+        """Run the first of `requests` except those commands that the memory limit forbids."""
         engine, admission, now_ms = self._recorder.engine, self._admission, self._recorder.clock()
         if not admission.refuses_growth:
             return engine.execute_some(requests, rooms, now_ms)

@@ -13,7 +13,7 @@ from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.grammar import Request
 from tailrace.core.log.entry import BadEntry, fragment_from_flat
-from tailrace.core.parser import parse_request
+from tailrace.core.parser import parse_queued, parse_request
 from tailrace.core.replies import AppendReply, RangeReply, ReadReply, Reply, StreamRead
 from tailrace.core.stream_id import format_id, parse_id, parse_range_end, parse_range_start
 from tailrace.library.entries import Entry, FieldsToAppend, Name, as_bytes, entries_of, flat_fields, plain
@@ -169,12 +169,18 @@ class AsyncStore:
     async def transaction(self, commands: Iterable[Sequence[Name]], *, binary: bool = False) -> list[Any]:
         """Run commands at one instant, without another command in between, and return their replies.
 
-        If a command cannot be parsed, none is run. If the engine refuses one, its `StreamError` takes the
-        place of its reply, and the others have run, as in Redis.
+        If a command is unknown or has a wrong number of arguments, none is run. Any other `StreamError` takes
+        the place of a reply, and the other commands have run, as in Redis.
         """
-        requests = [_parsed(words) for words in commands]
+        queued = [parse_queued([as_bytes(word) for word in words]) for words in commands]
+        requests = [each for each in queued if isinstance(each, Request)]
         replies = iter(await self._store.execute_all([each.command for each in requests if each.command]))
-        return [_outcome(each, next(replies) if each.command else None, binary=binary) for each in requests]
+        return [
+            each
+            if isinstance(each, StreamError)
+            else _outcome(each, next(replies) if each.command else None, binary=binary)
+            for each in queued
+        ]
 
     async def _words(self, kind: type[ReplyT], *words: Name) -> ReplyT:
         command = _parsed(words).command

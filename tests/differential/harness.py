@@ -137,7 +137,7 @@ class Comparison:
 
     def _execute(self, words: Words, now_ms: int) -> Reply:
         try:
-            return _as_bytes(self._answer(words, now_ms))
+            return as_bytes(self._answer(words, now_ms))
         except StreamError as error:
             return Refusal(without_raw_words(words, error.line))
         except Exception as error:  # noqa: BLE001 - a crash is a difference, to be shrunk like any other
@@ -164,8 +164,8 @@ def starts(words: Words, *names: bytes) -> bool:
     return tuple(word.upper() for word in words[: len(names)]) == names
 
 
-def _as_bytes(reply: Any) -> Reply:
+def as_bytes(reply: Any) -> Reply:
     """The engine's RESP2 value in the types in which `hiredis` gives Redis's."""
     if isinstance(reply, SimpleString):
         return reply.encode()
-    return [_as_bytes(item) for item in reply] if isinstance(reply, list | Rows) else reply
+    return [as_bytes(item) for item in reply] if isinstance(reply, list | Rows) else reply

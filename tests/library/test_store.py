@@ -202,10 +202,16 @@ def test_a_transaction_runs_all_or_none(store: Store) -> None:
     with pytest.raises(StreamError, match="wrong number of arguments"):
         store.transaction([("XADD", "orders", "1-1", "total", "5"), ("XLEN",)])
     assert store.length("orders") == 0
-    length, pong, refused = store.transaction(
-        [("XADD", "orders", "1-1", "n", "1"), ("PING",), ("XADD", "orders", "1-1", "n", "2")]
+    length, pong, refused, invalid = store.transaction(
+        [
+            ("XADD", "orders", "1-1", "n", "1"),
+            ("PING",),
+            ("XADD", "orders", "1-1", "n", "2"),
+            ("XTRIM", "orders", "MAXLEN", "-1"),
+        ]
     )
     assert (length, pong, type(refused)) == ("1-1", "PONG", StreamError)
+    assert str(invalid) == "ERR The MAXLEN argument must be >= 0."
 
 
 def test_a_read_waits_for_an_entry_of_another_thread(store: Store) -> None:

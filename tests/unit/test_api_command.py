@@ -131,8 +131,45 @@ def test_a_transaction_carries_out_all_and_tells_each_failure(api: ApiClient) ->
     assert answer[2] == {"result": 1}
 
 
-def test_a_transaction_that_does_not_parse_does_nothing(api: ApiClient) -> None:
-    commands = [["XADD", "s", "1-1", "a", "b"], ["XLEN"]]
+APPENDED = ["XADD", "s", "1-1", "a", "b"]
+LATER = ["XADD", "s", "2-1", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("XTRIM s MAXLEN -1", "ERR The MAXLEN argument must be >= 0."),
+        ("XTRIM s WHAT 1", "ERR syntax error"),
+        ("XADD s 1-x a b", "ERR Invalid stream ID specified as stream command argument"),
+        ("XADD s * a b c", "ERR wrong number of arguments for 'xadd' command"),
+        (
+            "XADD s 1-1 a b",
+            "ERR The ID specified in XADD is equal or smaller than the target stream top item",
+        ),
+        ("XRANGE s - + COUNT x", "ERR value is not an integer or out of range"),
+        (
+            "XREADGROUP GROUP g alice STREAMS s >",
+            "NOGROUP No such key 's' or consumer group 'g' in XREADGROUP",
+        ),
+        ("XGROUP CREATE {s}none g 0", "ERR The XGROUP subcommand requires the key to exist."),
+        ("XINFO STREAM {s}none", "ERR no such key"),
+        ("PING a b", "ERR wrong number of arguments for 'ping' command"),
+    ],
+)
+def test_a_command_that_fails_in_a_transaction_has_its_error_in_its_place(
+    api: ApiClient, words: str, line: str
+) -> None:
+    first, failed, last = api.post("/v1/command/multi-exec", [APPENDED, words.split(), LATER]).json()
+    assert (first, last) == ({"result": "1-1"}, {"result": "2-1"})
+    assert failed["error"].startswith(line)
+    assert run(api, "XLEN", "s").json() == {"result": 2}
+
+
+@pytest.mark.parametrize("words", ["XLEN", "NOPE", "XGROUP WHAT s", "XGROUP", "XLEN s t", "XTRIM s"])
+def test_a_transaction_with_a_command_that_redis_does_not_queue_does_nothing(
+    api: ApiClient, words: str
+) -> None:
+    commands = [APPENDED, words.split(), LATER]
     problem = assert_problem(api.post("/v1/command/multi-exec", commands), 400, "TRANSACTION_ABORTED")
     assert problem["error"] == "EXECABORT Transaction discarded because of previous errors."
     assert problem["errors"][0]["pointer"] == "/1"

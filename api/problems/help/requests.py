@@ -147,7 +147,8 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     HttpCode.TRANSACTION_ABORTED: Help(
         "None of the commands of the transaction was run.",
-        "One of them does not parse. `errors` says which one, counted from 0, and why.",
+        "One of them is unknown or has a wrong number of arguments. `errors` says which one, counted from "
+        "0, and why.",
         "Correct that command and send the whole transaction again.",
         'POST /v1/command/multi-exec\n\n[["XADD", "race:france", "*", "lap", "1"], ["XLEN", "race:france"]]',
     ),

@@ -1,8 +1,8 @@
 """Runs typed commands, and queues them between MULTI and EXEC.
 
 It owns the state of a transaction: HTTP requests are independent, so the client queues the commands and sends
-all of them at EXEC. As in Redis, a command that does not parse is rejected when it is typed, and EXEC then
-runs no command. The check uses the same parser as the server.
+all of them at EXEC. As in Redis, an unknown command, or one with a wrong number of arguments, is rejected
+when it is typed, and EXEC then runs no command. The check uses the same parser as the server.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.redis.replies import OK, QUEUED, Failure, Reply, Words, run, run_transaction
 from tailrace.core.errors import StreamError
-from tailrace.core.parser import parse_request
+from tailrace.core.parser import parse_queued
 
 _ABORTED = Failure("EXECABORT Transaction discarded because of previous errors.")
 
@@ -67,7 +67,7 @@ class Session:
 
     def _gather(self, gathered: list[Words], words: Words) -> Reply:
         try:
-            parse_request(words)
+            parse_queued(words)
         except StreamError as error:
             self._is_spoilt = True
             return Failure(error.line)

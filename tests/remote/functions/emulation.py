@@ -19,7 +19,7 @@ from tailrace.app.remote.link.port import EngineError
 from tailrace.core import commands as c
 from tailrace.core.errors import StreamError
 from tailrace.core.parser import parse_request
-from tests.differential.harness import _as_bytes
+from tests.differential.harness import as_bytes
 from tests.differential.vocabulary import Words
 from tests.remote.functions.engines import FunctionEngine
 
@@ -67,7 +67,7 @@ class Emulation:
         command = request.command
         make = _CALLS.get(type(command))
         if make is not None:
-            return _as_bytes(request.to_resp(self._engine.run(make(command))))
+            return as_bytes(request.to_resp(self._engine.run(make(command))))
         if isinstance(command, c.DeleteKeys):
             return sum(self._engine.run(streams.delete(key)) for key in command.keys)
         if isinstance(command, c.AutoClaim):

@@ -7823,6 +7823,10 @@ export type TransactionErrors = {
      * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
      */
     503: Problem;
+    /**
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     */
+    507: Problem;
 };
 
 export type TransactionError = TransactionErrors[keyof TransactionErrors];

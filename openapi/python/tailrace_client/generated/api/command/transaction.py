@@ -147,6 +147,11 @@ def _parse_response(
 
         return response_503
 
+    if response.status_code == 507:
+        response_507 = Problem.from_dict(response.json())
+
+        return response_507
+
     if client.raise_on_unexpected_status:
         raise errors.UnexpectedStatus(response.status_code, response.content)
     else:
@@ -176,11 +181,15 @@ def sync_detailed(
 
      Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
-    `error` is
-    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
-    together
-    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
+    `BLOCK` does not wait. If a command is unknown, has a wrong number of arguments (400) or is not
+    allowed
+    (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
+    argument,
+    is in the place of its command, and the others still run. If the replies together would certainly
+    exceed
+    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
+    (507), no
+    command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -224,11 +233,15 @@ def sync(
 
      Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
-    `error` is
-    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
-    together
-    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
+    `BLOCK` does not wait. If a command is unknown, has a wrong number of arguments (400) or is not
+    allowed
+    (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
+    argument,
+    is in the place of its command, and the others still run. If the replies together would certainly
+    exceed
+    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
+    (507), no
+    command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -267,11 +280,15 @@ async def asyncio_detailed(
 
      Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
-    `error` is
-    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
-    together
-    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
+    `BLOCK` does not wait. If a command is unknown, has a wrong number of arguments (400) or is not
+    allowed
+    (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
+    argument,
+    is in the place of its command, and the others still run. If the replies together would certainly
+    exceed
+    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
+    (507), no
+    command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -313,11 +330,15 @@ async def asyncio(
 
      Run several Redis commands as one atomic step, like MULTI and EXEC.
 
-    `BLOCK` does not wait. If a command is invalid (400) or not allowed (403), no command runs, and
-    `error` is
-    that of Redis's EXEC. If a command fails while it runs, the others still run. If the replies
-    together
-    would certainly exceed `reply_bytes_max` (see `GET /v1/limits`), no command runs (413).
+    `BLOCK` does not wait. If a command is unknown, has a wrong number of arguments (400) or is not
+    allowed
+    (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
+    argument,
+    is in the place of its command, and the others still run. If the replies together would certainly
+    exceed
+    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
+    (507), no
+    command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
