@@ -1,13 +1,14 @@
 """Runs the server process: binds the address, runs the event loop, and shuts down in order.
 
 uvicorn runs the event loop. This module adds a callback when the server is ready, clear errors for the
-address and the certificate, and a shutdown by signal that first rejects new work and then exits with status
-0.
+address and the certificate, a shutdown by signal that first rejects new work and then exits with status 0,
+and SIGHUP, which reads the certificate again and ends nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import ssl
@@ -24,6 +25,8 @@ from tailrace.app.settings import Settings
 from tailrace.app.thread_tuning import tune_thread_switches
 
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+_logger: Final = logging.getLogger("tailrace")
 
 
 class CannotStart(Exception):
@@ -60,28 +63,53 @@ def serve(
         backlog=backlog,
         timeout_graceful_shutdown=settings.shutdown_grace_s,
     )
-    _use_tls(config, settings)
-    _Server(config, lambda: on_ready(url_of(listener, settings)), on_stop).run([listener])
+    certificate = None if settings.tls_cert is None else Certificate(settings)
+    if certificate is not None:
+        config.ssl_context_factory = lambda _config, _default: certificate.context
+    _Server(config, lambda: on_ready(url_of(listener, settings)), on_stop, certificate).run([listener])
 
 
-def _use_tls(config: uvicorn.Config, settings: Settings) -> None:
-    """Enable TLS in `config` if a certificate is set. Raises `CannotStart` if it cannot be used."""
-    if settings.tls_cert is None:
-        return
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
+class Certificate:
+    """The certificate of a server with TLS. `context` uses the files as they were last read.
+
+    Raises `CannotStart` if the files cannot be used.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.context = self._read()
+
+    def _read(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            self._load_into(context)
+        except ssl.SSLError as error:
+            raise self._refused(f"not a PEM certificate with its unencrypted key: {error}") from error
+        except OSError as error:
+            raise self._refused(reason(error)) from error
+        return context
+
+    def _load_into(self, context: ssl.SSLContext) -> None:
+        assert self._settings.tls_cert is not None
         # Without the last argument OpenSSL would ask the terminal for the password of an encrypted key.
-        context.load_cert_chain(settings.tls_cert, settings.tls_key, password=lambda: b"")
-    except ssl.SSLError as error:
-        raise _no_certificate(settings, f"not a PEM certificate with its unencrypted key: {error}") from error
-    except OSError as error:
-        raise _no_certificate(settings, reason(error)) from error
-    config.ssl_context_factory = lambda _config, _default: context
+        context.load_cert_chain(self._settings.tls_cert, self._settings.tls_key, password=lambda: b"")
 
+    def _refused(self, why: str) -> CannotStart:
+        files = f"{self._settings.tls_cert} with {self._settings.tls_key}"
+        return CannotStart(f"cannot use the certificate {files}: {why}")
 
-def _no_certificate(settings: Settings, why: str) -> CannotStart:
-    return CannotStart(f"cannot use the certificate {settings.tls_cert} with {settings.tls_key}: {why}")
+    def reload(self) -> None:
+        """Read the files again, for new connections. Files that cannot be used change nothing."""
+        try:
+            # Only files that are usable together: a failed load leaves a context without a key.
+            self._read()
+            self._load_into(self.context)
+        except (CannotStart, OSError) as error:
+            fields = {"reason": str(error)}
+            _logger.warning("the new certificate is unusable; the old one stays", extra={"fields": fields})
+        else:
+            _logger.info("the certificate was reloaded")
 
 
 def bind(host: str, port: int, backlog: int) -> socket.socket:
@@ -104,9 +132,14 @@ class _Server(uvicorn.Server):
     """uvicorn's server with callbacks when it is ready and before it stops."""
 
     def __init__(
-        self, config: uvicorn.Config, on_ready: Callable[[], None], on_stop: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        on_ready: Callable[[], None],
+        on_stop: Callable[[], None],
+        certificate: Certificate | None,
     ) -> None:
         super().__init__(config)
+        self._certificate = certificate
         self._on_ready = on_ready
         self._on_stop = on_stop
 
@@ -124,8 +157,20 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Handle signals like uvicorn, but do not raise the signal again: a requested stop is a success."""
         previous = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
+        hangup = signal.SIGHUP
+        previous[hangup] = signal.signal(hangup, lambda _number, _frame: self._reload_soon())
         try:
             yield
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+    def _reload_soon(self) -> None:
+        # The handler of a signal can run in the middle of a handshake.
+        asyncio.get_running_loop().call_soon_threadsafe(self._reload)
+
+    def _reload(self) -> None:
+        if self._certificate is None:
+            _logger.info("SIGHUP: without a certificate, there is nothing to reload")
+        else:
+            self._certificate.reload()

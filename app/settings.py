@@ -7,6 +7,8 @@ The server rejects an option of a later release; it never ignores one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,6 +21,12 @@ from tailrace.api.server_limits import ServerLimits
 from tailrace.app.tokens.file import DEFAULT_NAME
 
 ENVIRONMENT_PREFIX: Final = "TAILRACE_"
+
+CLIENT_VARIABLES: Final = frozenset(
+    f"{ENVIRONMENT_PREFIX}{name}"
+    for name in ("URL", "TOKEN", "TOKEN_FILE", "CONTEXT", "COMPLETION_TIMEOUT_S")
+)
+"""The variables of client commands, which a server ignores."""
 
 GROUPS_NAMED_DEFAULT: Final = 100
 """Each group has three metrics: enough to see which groups lag, and cheap to scrape."""
@@ -164,6 +172,14 @@ class Settings(ServerLimits, BaseSettings):
             raise ValueError(f"{value!r} is not an address. Write a URL such as https://docs.example/")
         return value
 
+    # The last validator is the first to run.
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_not_empty(cls, value: object) -> object:
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("the value is empty. Give a value, or leave the option or variable out")
+        return value
+
     @property
     def is_loopback(self) -> bool:
         """Return whether only programs on this machine can reach the server."""
@@ -175,11 +191,25 @@ class Settings(ServerLimits, BaseSettings):
         return self.tokens_file or self.data_dir / DEFAULT_NAME
 
 
+def unknown_variables(names: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield each variable in `names` that looks like an option but is none, with the nearest option."""
+    known = {f"{ENVIRONMENT_PREFIX}{name.upper()}" for name in Settings.model_fields} | CLIENT_VARIABLES
+    for name in sorted(names):
+        # Variables work in any case.
+        if not name.upper().startswith(ENVIRONMENT_PREFIX) or name.upper() in known:
+            continue
+        if _OF_KUBERNETES.match(name) is None:
+            yield name, next(iter(get_close_matches(name.upper(), known, 1)), None)
+
+
 def without_credentials(url: str) -> str:
     """Return the URL of a store without user name and password."""
     scheme, separator, rest = url.partition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
+
+_OF_KUBERNETES: Final = re.compile(rf"{ENVIRONMENT_PREFIX}(?:SERVICE_|PORT_\d)")
+"""Kubernetes sets these variables in each pod beside a service of the name `tailrace`."""
 
 _ORIGIN: Final = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
 

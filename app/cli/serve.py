@@ -6,6 +6,8 @@ It owns the options and the startup checks. It never implements a part of the se
 from __future__ import annotations
 
 import logging
+import os
+import signal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -16,6 +18,7 @@ from typer.models import OptionInfo
 
 from tailrace.api.access.security import Security
 from tailrace.app import __version__
+from tailrace.app.cli.paths import given_path
 from tailrace.app.cli.stores import require_one_store, sources_of
 from tailrace.app.main import create_app, create_hot_routes
 from tailrace.app.observability.audit import AuditLog
@@ -33,6 +36,7 @@ from tailrace.app.settings import (
     LogFormat,
     LogLevel,
     Settings,
+    unknown_variables,
     without_credentials,
 )
 from tailrace.app.token_buckets import TokenBuckets
@@ -56,6 +60,8 @@ def _option(name: str) -> OptionInfo:
         metavar=name.rpartition("_")[2].upper(),
         help=f"{field.description}{default} ({ENVIRONMENT_PREFIX}{name.upper()})",
         show_default=False,
+        # `Path("")` is the current directory.
+        parser=given_path if field.annotation in {Path, Path | None} else None,
     )
     return option
 
@@ -98,7 +104,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
 
     When the server is ready, it prints one line with its address to standard
     output. Logs go to standard error. Every option can also be set with the
-    environment variable in parentheses.
+    environment variable in parentheses. SIGHUP reloads the certificate.
 
     [bold]Examples[/bold]
 
@@ -113,7 +119,9 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
       tailrace serve --host 0.0.0.0 --tokens-file tokens.json --tls-cert server.pem --tls-key server.key
     """
     settings = _settings_from(locals())
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     configure_logging(settings.log_format, settings.log_level)
+    _warn_of_unknown_variables()
     _require_safety(settings)
     try:
         files = _file_budget(settings)
@@ -156,6 +164,12 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
         shown = f"--{name.replace('_', '-')}" if name in given else f"{ENVIRONMENT_PREFIX}{name.upper()}"
         complaints.append(f"{shown}: {problem['msg'].removeprefix('Value error, ')}")
     return complaints
+
+
+def _warn_of_unknown_variables() -> None:
+    for name, nearest in unknown_variables(os.environ):
+        hint = "" if nearest is None else f"; did you mean {nearest}?"
+        _logger.warning("the environment variable %s is not an option, and is ignored%s", name, hint)
 
 
 def _require_safety(settings: Settings) -> None:

@@ -16,6 +16,7 @@ import typer
 
 from tailrace.api.principals import TokenScope
 from tailrace.app.cli import token_printing as printing
+from tailrace.app.cli.paths import given_path, with_filled_variable
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason
 from tailrace.app.settings import ENVIRONMENT_PREFIX
@@ -61,12 +62,20 @@ TokensFileOption: TypeAlias = Annotated[
         metavar="FILE",
         help=f"The tokens file. Default: {DEFAULT_NAME} in the data directory.",
         envvar=f"{ENVIRONMENT_PREFIX}TOKENS_FILE",
+        parser=given_path,
+        callback=with_filled_variable,
         show_default=False,
     ),
 ]
 DataDirOption: TypeAlias = Annotated[
     Path,
-    typer.Option(metavar="D", help="The data directory.", envvar=f"{ENVIRONMENT_PREFIX}DATA_DIR"),
+    typer.Option(
+        metavar="D",
+        help="The data directory.",
+        envvar=f"{ENVIRONMENT_PREFIX}DATA_DIR",
+        parser=given_path,
+        callback=with_filled_variable,
+    ),
 ]
 
 

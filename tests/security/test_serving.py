@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from websockets.typing import Origin
 
 from tailrace.app.tokens.usage import read_usage
 from tests.security.conftest import SecuredServer
-from tests.support.server_process import running_server, tailrace
+from tests.support.server_process import ServerProcess, running_server, tailrace
 from tests.support.sockets import open_socket
 from tests.support.tokens import ALL_SCOPES, bearer, id_of, make_token, revoke_token
 
@@ -85,13 +86,23 @@ def test_a_rebound_name_is_refused_on_both_ways_to_a_hot_route(tmp_path: Path) -
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, ssl.SSLContext]:
-    """A certificate, its key, and a client that trusts who signed it."""
-    directory = tmp_path_factory.mktemp("certificate")
-    authority = trustme.CA()
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+def issue(authority: trustme.CA, directory: Path) -> None:
     issued = authority.issue_cert("127.0.0.1", "localhost")
     issued.cert_chain_pems[0].write_to_path(directory / "cert.pem")
     issued.private_key_pem.write_to_path(directory / "key.pem")
+
+
+@pytest.fixture(scope="module")
+def certificate(
+    authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path, ssl.SSLContext]:
+    """A certificate, its key, and a client that trusts who signed it."""
+    directory = tmp_path_factory.mktemp("certificate")
+    issue(authority, directory)
     context = ssl.create_default_context()
     authority.configure_trust(context)
     return directory / "cert.pem", directory / "key.pem", context
@@ -127,6 +138,39 @@ async def first_message(url: str, context: ssl.SSLContext, origin: str) -> Any:
     """
     async with connect(url, ssl=context, origin=Origin(origin)) as opened:
         return json.loads(await opened.recv())
+
+
+def test_a_hangup_loads_a_renewed_certificate_and_refuses_an_unusable_one(
+    tls_server: ServerProcess, authority: trustme.CA, certificate: tuple[Path, Path, ssl.SSLContext]
+) -> None:
+    cert, _, context = certificate
+    with httpx.Client(base_url=tls_server.base_url, verify=context) as client:
+        assert client.get("/healthz").status_code == 200
+        first = served_certificate(tls_server, context)
+        issue(authority, cert.parent)
+        hang_up(tls_server, "the certificate was reloaded")
+        second = served_certificate(tls_server, context)
+        assert second != first
+        cert.write_text("-----BEGIN CERTIFICATE-----")
+        hang_up(tls_server, "the new certificate is unusable; the old one stays")
+        assert served_certificate(tls_server, context) == second
+        assert client.get("/healthz").status_code == 200
+
+
+def hang_up(server: ServerProcess, event: str) -> None:
+    server.signal(signal.SIGHUP)
+    deadline_s = time.monotonic() + 10
+    while event not in server.log_text:
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def served_certificate(server: ServerProcess, context: ssl.SSLContext) -> bytes | None:
+    with (
+        socket.create_connection(("127.0.0.1", server.port)) as connection,
+        context.wrap_socket(connection, server_hostname="127.0.0.1") as secure,
+    ):
+        return secure.getpeercert(binary_form=True)
 
 
 def speaking(version: ssl.TLSVersion) -> ssl.SSLContext:

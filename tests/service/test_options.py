@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tailrace.app import __version__
+from tailrace.app.settings import unknown_variables
 from tests.support.server_process import tailrace
 
 
@@ -27,6 +28,8 @@ def words_of(text: str) -> str:
         (["--port", "http"], "'--port': Input should be a valid integer"),
         (["--shutdown-grace-s", "0"], "--shutdown-grace-s: Input should be greater than or equal to 1"),
         (["--log-level", "loud"], "'loud' is not one of"),
+        (["--data-dir", ""], "'--data-dir': the path is empty"),
+        (["--host", " "], "--host: the value is empty"),
         (["--shards", "3"], "No such option: --shards"),
     ],
 )
@@ -43,6 +46,22 @@ def test_a_wrong_setting_is_named_as_the_environment_names_it() -> None:
     result = tailrace("serve", environment={"TAILRACE_DURABILITY": "sometimes"})
     assert result.returncode == 2
     assert "TAILRACE_DURABILITY: Input should be 'always', 'interval' or 'none'" in words_of(result.stderr)
+
+
+def test_an_empty_variable_is_an_error_and_not_the_current_directory() -> None:
+    for name in ("DATA_DIR", "STORE", "PORT", "ALLOWED_ORIGIN", "LOG_LEVEL"):
+        result = tailrace("serve", environment={f"TAILRACE_{name}": ""})
+        assert result.returncode == 2
+        assert f"TAILRACE_{name}: the value is empty" in words_of(result.stderr)
+    for name in ("DATA_DIR", "TOKENS_FILE"):
+        result = tailrace("token", "list", environment={f"TAILRACE_{name}": ""})
+        assert result.returncode == 2
+        assert f"TAILRACE_{name} is empty" in words_of(result.stderr)
+
+
+def test_an_unknown_variable_is_named_with_the_nearest_option() -> None:
+    names = ["TAILRACE_DURABLITY", "TAILRACE_URL", "TAILRACE_PORT_8080_TCP", "tailrace_port", "HOME"]
+    assert list(unknown_variables(names)) == [("TAILRACE_DURABLITY", "TAILRACE_DURABILITY")]
 
 
 def test_a_data_directory_that_cannot_be_made_is_one_clear_line_and_status_one() -> None:

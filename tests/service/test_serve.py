@@ -86,13 +86,20 @@ def test_a_damaged_data_directory_is_refused_with_its_place(tmp_path: Path) -> N
 
 
 def test_in_memory_only_says_so_and_makes_no_file(tmp_path: Path) -> None:
-    with running_server(tmp_path, "--durability", "none") as server:
-        assert server.log_records[0]["event"] == "data is in memory only and is lost when this process ends"
+    with running_server(tmp_path, "--durability", "none", environment={"TAILRACE_CACHE_MIB": "9"}) as server:
+        unknown, notice = (record["event"] for record in server.log_records)
+    assert unknown.endswith("and is ignored; did you mean TAILRACE_CACHE_MB?")
+    assert notice == "data is in memory only and is lost when this process ends"
     assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_by_signal_is_a_success(own_server: ServerProcess, number: signal.Signals) -> None:
+def test_a_stop_by_signal_is_a_success_and_a_hangup_ends_nothing(
+    own_server: ServerProcess, number: signal.Signals
+) -> None:
+    own_server.signal(signal.SIGHUP)
+    _wait_until(lambda: "SIGHUP" in own_server.log_text)
+    assert httpx.get(f"{own_server.base_url}/healthz").status_code == HTTPStatus.OK
     own_server.signal(number)
     assert own_server.wait() == 0
 

@@ -1,0 +1,26 @@
+"""Paths as arguments and variables: an empty one is an error, because `Path("")` is the current directory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def given_path(value: str | Path) -> Path:
+    """Return an argument as a path. Raises `typer.BadParameter` if it is empty."""
+    if not str(value).strip():
+        raise typer.BadParameter("the path is empty")
+    return Path(value)
+
+
+def with_filled_variable(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
+    """Return `value`. Raises `typer.BadParameter` if it is a default because its variable is empty."""
+    name = str(parameter.envvar)
+    source = context.get_parameter_source(parameter.name or "")
+    is_argument = source is not None and source.name == "COMMANDLINE"
+    if not (is_argument or os.environ.get(name, name).strip()):
+        raise typer.BadParameter(f"{name} is empty: give it a value, or unset it")
+    return value
