@@ -130,7 +130,7 @@ class AsyncConsumer(ConsumerBase[AsyncTailrace]):
             raise RuntimeError(f"{self!r} is running already; use one consumer object for each loop or run")
         self._is_running = True
         try:
-            async with extending_async(self._session, self._state):
+            async with extending_async(self._session, self._state, self._hooks):
                 self._hooks.started()
                 await self._settling.learn_policies()
                 yield
@@ -153,7 +153,9 @@ class AsyncConsumer(ConsumerBase[AsyncTailrace]):
             finally:
                 rest = self._feed.end()
             if self.options.claim_min_idle_ms is not None:
-                await self._settling.give_back(rest)  # Only consumers that claim receive them.
+                await self._settling.give_back(
+                    [item for item in rest if self._state.holds(item)]
+                )  # Only consumers that claim receive them.
         finally:
             self._state.held.clear()
             self._state.begin_again()

@@ -139,7 +139,7 @@ class AsyncFeed:
         try:
             self._queue.put(item)
         except Exception as error:  # noqa: BLE001 - an error of `order_by` concerns only its item
-            await self._settling.failed([read], error)
+            await self._settling.failed([item], error)
 
     async def _recover(self, error: TailraceError) -> None:
         """Create the missing group, or wait before the next read. Raises `error` if neither can help."""

@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from tailrace_client import dead_letters
-from tailrace_client.consumer_state import ConsumerState, Read, Settle, Work, is_group_missing
+from tailrace_client.consumer_state import ConsumerState, Read, Settle, is_group_missing
 from tailrace_client.errors import TailraceError
 from tailrace_client.group_policies import GroupPolicies, Verdict
 from tailrace_client.hooks import Hooking, Outcome
 from tailrace_client.items import AsyncBatch, AsyncItem, Settlement
+from tailrace_client.leases import settled
 from tailrace_client.session import AsyncSession
 from tailrace_client.settling import ACKS_WAIT_S
 
@@ -33,23 +34,25 @@ class AsyncSettling:
         self._flushed_at = 0.0
 
     async def settle_now(
-        self, reads: Sequence[Read], how: Settlement, error: BaseException | None, delay_ms: int | None
-    ) -> None:
+        self, items: Sequence[AsyncItem], how: Settlement, error: BaseException | None, delay_ms: int | None
+    ) -> int:
         """Send a settlement, like `Settling.settle_now`."""
         if error is not None:
-            await self.failed(reads, error)
-            return
-        for read in reads:
-            self._state.let_go(read)
-        for settle in self._state.settle_calls(reads, how, delay_ms=delay_ms):
+            await self.failed(items, error)
+            return len(items)
+        for item in items:
+            self._state.let_go(item)
+        total = 0
+        for settle in self._state.settle_calls(items, how, delay_ms=delay_ms):
             try:
-                await self._session.send(settle.call)
+                count = await self._session.send(settle.call)
             except TailraceError as refused:
                 if not (self._state.options.create_group and is_group_missing(refused)):
                     raise
-                _log.warning("%s was not settled: %s", ", ".join(each.id for each in settle.items), refused)
-            else:
-                self._hooks.settled(settle.items, "acknowledged" if how == "ack" else "nacked")
+                count = 0
+            total += count
+            settled(self._state, self._hooks, settle, count, "acknowledged" if how == "ack" else "nacked")
+        return total
 
     async def handled(self, items: Sequence[AsyncItem], handle: Callable[[], Awaitable[object]]) -> None:
         """Call the handler of the items, like `Settling.handled`."""
@@ -60,7 +63,7 @@ class AsyncSettling:
             raise
         except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
             _log.exception("%r failed", items[0] if len(items) == 1 else AsyncBatch(items))
-            await self.failed([item.read for item in items if self._state.holds(item)], error)
+            await self.failed([item for item in items if self._state.holds(item)], error)
         else:
             await self.acknowledge_soon([item for item in items if self._state.holds(item)])
 
@@ -75,31 +78,37 @@ class AsyncSettling:
         done = list(self._done)
         self._done.clear()
         self._flushed_at = time.monotonic()
+        left = [item for item in done if self._state.holds(item)]
+        for item in left:
+            item.is_leaving = True
         try:
-            await self.send_all(self._state.settle_calls(done, "ack"), "acknowledged")
+            await self.send_all(self._state.settle_calls(left, "ack"), "acknowledged")
         except BaseException:
             self._done.extend(done)  # The program is interrupted: the end of the loop sends them.
             raise
         for item in done:
             self._state.let_go(item)
 
-    async def failed(self, reads: Iterable[Read], error: BaseException) -> None:
+    async def failed(self, items: Iterable[AsyncItem], error: BaseException) -> None:
         """Release items whose handler failed, like `Settling.failed`."""
-        for read in reads:
+        for item in items:
+            read = item.read
             self._hooks.failed(read, error)
             deliveries = read.entry.deliveries + 1
             verdict = await self.verdict(read.stream, deliveries)
+            if not self._state.holds(item):
+                continue
             if verdict == "bury":
                 await self.bury(read, deliveries, f"{type(error).__name__}: {error}")
             elif verdict == "server_buries":
                 _log.error("dead letter: %s %s, last error: %r", read.stream, read.id, error)
-                await self.send_all(self._state.settle_calls([read], "nack"), "dead_letter")
+                await self.send_all(self._state.settle_calls([item], "nack"), "dead_letter")
             elif self._state.options.on_failure == "nack":
-                calls = self._state.settle_calls([read], "nack", delay_ms=self._state.options.retry_delay_ms)
+                calls = self._state.settle_calls([item], "nack", delay_ms=self._state.options.retry_delay_ms)
                 await self.send_all(calls, "failed")
             else:
                 self._hooks.settled([read], "failed")
-            self._state.let_go(read)
+            self._state.let_go(item)
 
     async def verdict(self, stream: str, deliveries: int) -> Verdict:
         """Return what to do with an entry, like `Settling.verdict`."""
@@ -140,7 +149,7 @@ class AsyncSettling:
         """Acknowledge a deleted entry, like `Settling.acknowledge_deleted`."""
         await self.send_all(self._state.settle_calls([read], "ack"), "acknowledged")
 
-    async def give_back(self, items: Sequence[Work]) -> None:
+    async def give_back(self, items: Sequence[AsyncItem]) -> None:
         """Return items to the group, like `Settling.give_back`."""
         await self.send_all(self._state.settle_calls(items, "nack", "silent"), "returned")
 
@@ -148,11 +157,13 @@ class AsyncSettling:
         """Send the calls, like `Settling.send_all`."""
         for settle in settles:
             try:
-                await self._session.send(settle.call)
+                count = await self._session.send(settle.call)
             except TailraceError as error:
-                _log.warning("entries stay pending: %s", error)
-            else:
-                self._hooks.settled(settle.items, outcome)
+                if not is_group_missing(error):
+                    _log.warning("entries stay pending: %s", error)
+                    continue
+                count = 0
+            settled(self._state, self._hooks, settle, count, outcome)
 
 
 class NotAwaitableError(TypeError):

@@ -45,13 +45,15 @@ class Call(Generic[T]):
 
     `request`: the arguments of `httpx.Client.request`. `read`: returns the result from a successful response.
     `is_idempotent`: whether sending the request again has no further effect. `waits_ms`: how long the server
-    may delay the response on purpose.
+    may delay the response on purpose. `repeated`: the result after a lost response, if that of the repetition
+    says nothing.
     """
 
     request: Mapping[str, Any]
     read: Callable[[Answer], T]
     is_idempotent: bool = False
     waits_ms: int = 0
+    repeated: T | None = None
 
 
 def given(value: T | None) -> T | Unset:

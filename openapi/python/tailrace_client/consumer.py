@@ -184,7 +184,7 @@ class Consumer(ConsumerBase[Tailrace]):
         if not self._in_use.acquire(blocking=False):
             raise RuntimeError(f"{self!r} is running already; use one consumer object for each loop or run")
         try:
-            with extending(self._session, self._state):
+            with extending(self._session, self._state, self._hooks):
                 self._hooks.started()
                 self._settling.learn_policies()
                 yield
@@ -207,7 +207,9 @@ class Consumer(ConsumerBase[Tailrace]):
             finally:
                 rest = self._feed.end()
             if self.options.claim_min_idle_ms is not None:
-                self._settling.give_back(rest)  # Only consumers that claim receive them.
+                self._settling.give_back(
+                    [item for item in rest if self._state.holds(item)]
+                )  # Only consumers that claim receive them.
         finally:
             self._state.held.clear()
             self._state.begin_again()

@@ -14,13 +14,14 @@ Rules that must hold:
   after every lost response, and also at the start: those are left from an earlier run with the same name.
 * An entry that was delivered `max_deliveries` times is not tried again; `dead_letters` stores it elsewhere.
 * A lease is extended only while the entry is still pending for this consumer. An entry that another consumer
-  took over stays with that consumer.
+  took over is *lost*: this consumer releases it at once, tells its item, and settles it no more.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from tailrace_client import group_calls, group_settings
@@ -54,8 +55,19 @@ class Work(Protocol):
         ...
 
 
+class Held(Work, Protocol):
+    """The members of an item that the consumer holds. `is_leaving`: its acknowledgment is on the way."""
+
+    is_leaving: bool
+
+    def lose(self) -> None:
+        """Mark the item as lost."""
+        ...
+
+
 Key = tuple[str, str]
-ItemT = TypeVar("ItemT", bound=Work)
+ItemT = TypeVar("ItemT", bound=Held)
+WorkT = TypeVar("WorkT", bound=Work)
 
 
 class Read(NamedTuple):
@@ -71,10 +83,10 @@ class Read(NamedTuple):
 
 
 class Settle(NamedTuple):
-    """A call that settles items of one stream."""
+    """A call that settles items of one stream, and returns how many of them were pending."""
 
     call: Call[int]
-    items: list[Work]
+    items: Sequence[Held | Read]
 
 
 class ConsumerState(Generic[ItemT]):
@@ -163,17 +175,19 @@ class ConsumerState(Generic[ItemT]):
         """Record an item that waits for a worker or is being processed."""
         self.held[item.stream, item.id] = item
 
-    def holds(self, item: Work) -> bool:
-        """Return whether the item is not settled yet."""
-        return (item.stream, item.id) in self.held
+    def holds(self, item: ItemT) -> bool:
+        """Return whether the item is neither settled nor lost."""
+        return self.held.get((item.stream, item.id)) is item
 
-    def let_go(self, item: Work) -> None:
-        """Forget an item that is settled or that no worker processes any longer."""
-        self.held.pop((item.stream, item.id), None)
+    def let_go(self, item: ItemT) -> None:
+        """Forget an item that is settled or that no worker processes any longer. After a loss, the consumer
+        may hold another item of the same entry."""
+        if self.holds(item):
+            del self.held[item.stream, item.id]
 
     def settle_calls(
         self,
-        items: Iterable[Work],
+        items: Iterable[Held | Read],
         how: Literal["ack", "nack"],
         mode: NackMode = "fail",
         delay_ms: int | None = None,
@@ -182,25 +196,15 @@ class ConsumerState(Generic[ItemT]):
         the mode `silent`, the delivery does not count."""
         group = self.options.group
         settles = []
-        for key, some in _requests(items):
+        for key, some in requests_of(items):
             ids = [item.id for item in some]
             if how == "ack":
-                call = group_calls.ack(key, group, ids)
+                # After a lost response, the count of the repetition says nothing.
+                call = replace(group_calls.ack(key, group, ids), repeated=len(ids))
             else:
                 call = group_calls.nack(key, group, ids, mode, delay_ms=delay_ms)
             settles.append(Settle(call, some))
         return settles
-
-    # --- leases --------------------------------------------------------------------------------
-
-    def extend_calls(self) -> list[Call[list[str]]]:
-        """Return the calls that extend the leases of the held entries. The server leaves those of others
-        alone."""
-        group, consumer = self.options.group, self.options.consumer
-        return [
-            group_calls.extend(key, group, consumer, [item.id for item in some])
-            for key, some in _requests(list(self.held.values()))
-        ]
 
 
 def is_group_missing(error: TailraceError) -> bool:
@@ -213,15 +217,15 @@ def _order(entry_id: str) -> tuple[int, int]:
     return (int(ms), int(seq or 0)) if ms.isdigit() else BEFORE_ALL
 
 
-def _requests(items: Iterable[Work]) -> Iterator[tuple[str, list[Work]]]:
+def requests_of(items: Iterable[WorkT]) -> Iterator[tuple[str, list[WorkT]]]:
     """Yield a stream and its items, with as many items as one request may name."""
     for key, some in _by_stream(items).items():
         for start in range(0, len(some), IDS_PER_REQUEST_MAX):
             yield key, some[start : start + IDS_PER_REQUEST_MAX]
 
 
-def _by_stream(items: Iterable[Work]) -> Mapping[str, list[Work]]:
-    sorted_by_stream: defaultdict[str, list[Work]] = defaultdict(list)
+def _by_stream(items: Iterable[WorkT]) -> Mapping[str, list[WorkT]]:
+    sorted_by_stream: defaultdict[str, list[WorkT]] = defaultdict(list)
     for item in items:
         sorted_by_stream[item.stream].append(item)
     return sorted_by_stream

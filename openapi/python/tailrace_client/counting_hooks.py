@@ -56,7 +56,8 @@ class CountingHooks(ConsumerHooks):
 
     `received_count`: entries that reads returned. `outcomes`: the number of settled entries by outcome.
     `handled`: calls of the handler. `handling_s`: the time in handlers in total. `in_hand`: entries that
-    handlers have now. `read_failures`: reads that failed.
+    handlers have now. `read_failures`: reads that failed. `lost_count`: entries that were lost to another
+    consumer.
     """
 
     def __init__(self) -> None:
@@ -66,6 +67,7 @@ class CountingHooks(ConsumerHooks):
         self.handling_s = 0.0
         self.in_hand = 0
         self.read_failures = 0
+        self.lost_count = 0
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -82,6 +84,12 @@ class CountingHooks(ConsumerHooks):
         del consumer
         with self._lock:
             self.outcomes[outcome] += len(items)
+
+    def lost(self, consumer: ConsumerOptions, items: Sequence[Work]) -> None:
+        """Count lost entries."""
+        del consumer
+        with self._lock:
+            self.lost_count += len(items)
 
     def read_failed(self, consumer: ConsumerOptions, error: Exception, delay_s: float) -> None:
         """Count failed reads."""

@@ -142,7 +142,7 @@ class Feed:
             with self._changed:
                 self._queue.put(item)
         except Exception as error:  # noqa: BLE001 - an error of `order_by` concerns only its item
-            self._settling.failed([read], error)
+            self._settling.failed([item], error)
 
     def _recover(self, error: TailraceError) -> None:
         """Create the missing group, or wait before the next read. Raises `error` if neither can help."""

@@ -23,6 +23,9 @@ T = TypeVar("T")
 
 _log: Final = logging.getLogger("tailrace_client")
 
+_IDS_SHOWN: Final = 3
+"""How many ids a line of the log names."""
+
 
 class HandledItem(Work, Protocol):
     """The members of an item that hooks read."""
@@ -80,6 +83,10 @@ class ConsumerHooks:
         `dead_letter`: moved to the dead letters; `returned`: no worker started them before the stop.
         """
 
+    def lost(self, consumer: ConsumerOptions, items: Sequence[Work]) -> None:
+        """Called when the consumer learns that items are lost: another consumer has claimed them, or they are
+        no longer pending. `settled` does not follow. The thread that extends leases can call this."""
+
     def read_failed(self, consumer: ConsumerOptions, error: Exception, delay_s: float) -> None:
         """Called when a read failed; the next attempt follows after `delay_s`."""
 
@@ -112,6 +119,15 @@ class Hooking:
         """Report settled items."""
         if items:
             self._each(lambda hook: hook.settled(self._options, items, outcome))
+
+    def lost(self, items: Sequence[Work]) -> None:
+        """Report lost items, and log them."""
+        for stream in dict.fromkeys(item.stream for item in items):
+            ids = [item.id for item in items if item.stream == stream]
+            shown = ", ".join(ids[:_IDS_SHOWN]) + (", ..." if len(ids) > _IDS_SHOWN else "")
+            _log.warning("lost %d of the entries of %s to another consumer: %s", len(ids), stream, shown)
+        if items:
+            self._each(lambda hook: hook.lost(self._options, items))
 
     def read_failed(self, error: Exception, delay_s: float) -> None:
         """Report a failed read."""

@@ -62,7 +62,7 @@ NO_RETRIES = RetryPolicy(deadline_s=0)
 class Attempts:
     """The attempts of one request."""
 
-    __slots__ = ("_began_at", "_bound_s", "_contact", "_is_idempotent", "_policy", "_warned")
+    __slots__ = ("_began_at", "_bound_s", "_contact", "_is_idempotent", "_policy", "_warned", "is_unclear")
 
     def __init__(self, policy: RetryPolicy, is_idempotent: bool, contact: Contact) -> None:  # noqa: FBT001
         self._policy = policy
@@ -71,11 +71,14 @@ class Attempts:
         self._began_at = policy.clock()
         self._bound_s = policy.first_delay_s
         self._warned = False
+        self.is_unclear = False
+        """Whether an earlier attempt may have taken effect."""
 
     def delay_after(self, error: TailraceError) -> float:
         """Return the seconds to wait before the next attempt. Raises `error` if there is no next attempt."""
         if not error.retryable or (error.side_effects == "unknown" and not self._is_idempotent):
             raise error
+        self.is_unclear = self.is_unclear or error.side_effects == "unknown"
         delay_s = self._policy.chance() * self._bound_s + (error.retry_after_s or 0.0)
         self._bound_s = min(2 * self._bound_s, self._policy.delay_max_s)
         is_first = error.code == NOT_CONNECTED and not self._contact.is_made

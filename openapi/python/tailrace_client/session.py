@@ -137,9 +137,11 @@ class Session:
         attempts = self.attempts(is_idempotent=call.is_idempotent)
         while True:
             try:
-                return self.attempt(call)
+                result = self.attempt(call)
             except TailraceError as error:
                 delay_s = attempts.delay_after(error)
+            else:
+                return call.repeated if attempts.is_unclear and call.repeated is not None else result
             time.sleep(delay_s)
 
     def attempt(self, call: Call[T]) -> T:
@@ -204,9 +206,11 @@ class AsyncSession:
         attempts = self.attempts(is_idempotent=call.is_idempotent)
         while True:
             try:
-                return await self.attempt(call)
+                result = await self.attempt(call)
             except TailraceError as error:
                 delay_s = attempts.delay_after(error)
+            else:
+                return call.repeated if attempts.is_unclear and call.repeated is not None else result
             await asyncio.sleep(delay_s)
 
     async def attempt(self, call: Call[T]) -> T:

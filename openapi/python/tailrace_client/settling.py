@@ -13,11 +13,12 @@ from contextlib import suppress
 from typing import Final
 
 from tailrace_client import dead_letters
-from tailrace_client.consumer_state import ConsumerState, Read, Settle, Work, is_group_missing
+from tailrace_client.consumer_state import ConsumerState, Read, Settle, is_group_missing
 from tailrace_client.errors import TailraceError
 from tailrace_client.group_policies import GroupPolicies, Verdict
 from tailrace_client.hooks import Hooking, Outcome
 from tailrace_client.items import Batch, Item, Settlement
+from tailrace_client.leases import settled
 from tailrace_client.session import Session
 
 ACKS_WAIT_S: Final = 0.05
@@ -39,27 +40,30 @@ class Settling:
         self._flushed_at = 0.0
 
     def settle_now(
-        self, reads: Sequence[Read], how: Settlement, error: BaseException | None, delay_ms: int | None
-    ) -> None:
-        """Send the settlement of `Item.ack`, `Item.nack` or `Item.fail`. Raises `TailraceError`; the items
-        are released even then.
+        self, items: Sequence[Item], how: Settlement, error: BaseException | None, delay_ms: int | None
+    ) -> int:
+        """Send the settlement of `Item.ack`, `Item.nack` or `Item.fail`, and return how many entries were
+        pending. Raises `TailraceError`; the items are released even then.
 
-        With `create_group`, a missing group is no error: the next read creates it again.
+        With `create_group`, a missing group is no error, because the next read creates it again: the items
+        are lost.
         """
         if error is not None:
-            self.failed(reads, error)
-            return
-        for read in reads:
-            self._state.let_go(read)
-        for settle in self._state.settle_calls(reads, how, delay_ms=delay_ms):
+            self.failed(items, error)
+            return len(items)
+        for item in items:
+            self._state.let_go(item)
+        total = 0
+        for settle in self._state.settle_calls(items, how, delay_ms=delay_ms):
             try:
-                self._session.send(settle.call)
+                count = self._session.send(settle.call)
             except TailraceError as refused:
                 if not (self._state.options.create_group and is_group_missing(refused)):
                     raise
-                _log.warning("%s was not settled: %s", ", ".join(each.id for each in settle.items), refused)
-            else:
-                self._hooks.settled(settle.items, "acknowledged" if how == "ack" else "nacked")
+                count = 0
+            total += count
+            settled(self._state, self._hooks, settle, count, "acknowledged" if how == "ack" else "nacked")
+        return total
 
     def handled(self, items: Sequence[Item], handle: Callable[[], object]) -> None:
         """Call the handler of the items. Acknowledge those that it did not settle, or let them fail if it
@@ -69,7 +73,7 @@ class Settling:
                 handle()
         except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
             _log.exception("%r failed", items[0] if len(items) == 1 else Batch(items))
-            self.failed([item.read for item in items if self._state.holds(item)], error)
+            self.failed([item for item in items if self._state.holds(item)], error)
         else:
             self.acknowledge_soon([item for item in items if self._state.holds(item)])
 
@@ -87,31 +91,37 @@ class Settling:
             while True:
                 done.append(self._done.popleft())
         self._flushed_at = time.monotonic()
+        left = [item for item in done if self._state.holds(item)]
+        for item in left:
+            item.is_leaving = True
         try:
-            self.send_all(self._state.settle_calls(done, "ack"), "acknowledged")
+            self.send_all(self._state.settle_calls(left, "ack"), "acknowledged")
         except BaseException:
             self._done.extend(done)  # The program is interrupted: the end of the loop sends them.
             raise
         for item in done:
             self._state.let_go(item)
 
-    def failed(self, reads: Iterable[Read], error: BaseException) -> None:
+    def failed(self, items: Iterable[Item], error: BaseException) -> None:
         """Release items whose handler failed. After their last delivery they become dead letters."""
-        for read in reads:
+        for item in items:
+            read = item.read
             self._hooks.failed(read, error)
             deliveries = read.entry.deliveries + 1
             verdict = self.verdict(read.stream, deliveries)
+            if not self._state.holds(item):
+                continue
             if verdict == "bury":
                 self.bury(read, deliveries, f"{type(error).__name__}: {error}")
             elif verdict == "server_buries":
                 _log.error("dead letter: %s %s, last error: %r", read.stream, read.id, error)
-                self.send_all(self._state.settle_calls([read], "nack"), "dead_letter")
+                self.send_all(self._state.settle_calls([item], "nack"), "dead_letter")
             elif self._state.options.on_failure == "nack":
-                calls = self._state.settle_calls([read], "nack", delay_ms=self._state.options.retry_delay_ms)
+                calls = self._state.settle_calls([item], "nack", delay_ms=self._state.options.retry_delay_ms)
                 self.send_all(calls, "failed")
             else:
                 self._hooks.settled([read], "failed")
-            self._state.let_go(read)
+            self._state.let_go(item)
 
     def verdict(self, stream: str, deliveries: int) -> Verdict:
         """Return what to do with an entry that was delivered this many times. If the settings of its group
@@ -153,7 +163,7 @@ class Settling:
         """Acknowledge an entry that was deleted while it was pending."""
         self.send_all(self._state.settle_calls([read], "ack"), "acknowledged")
 
-    def give_back(self, items: Sequence[Work]) -> None:
+    def give_back(self, items: Sequence[Item]) -> None:
         """Return items that no worker started to the group, as if they had not been delivered."""
         self.send_all(self._state.settle_calls(items, "nack", "silent"), "returned")
 
@@ -162,8 +172,10 @@ class Settling:
         loop continues."""
         for settle in settles:
             try:
-                self._session.send(settle.call)
+                count = self._session.send(settle.call)
             except TailraceError as error:
-                _log.warning("entries stay pending: %s", error)
-            else:
-                self._hooks.settled(settle.items, outcome)
+                if not is_group_missing(error):
+                    _log.warning("entries stay pending: %s", error)
+                    continue
+                count = 0
+            settled(self._state, self._hooks, settle, count, outcome)

@@ -21,9 +21,11 @@ from tailrace_client.fields import Fields
 
 
 class Laned(Protocol):
-    """The members of an item that its order needs. `lane`: its key, which the queue sets."""
+    """The members of an item that its order needs. `lane`: its key, which the queue sets. `is_lost`: whether
+    no worker may have it any longer."""
 
     lane: Hashable
+    is_lost: bool
 
     @property
     def fields(self) -> Fields:
@@ -68,16 +70,22 @@ class WorkQueue(Generic[ItemT]):
             self._ready.append(item)
 
     def take(self, most: int) -> list[ItemT]:
-        """Return at most `most` items, with their successors of the same lane; none if none is ready."""
+        """Return at most `most` items, with their successors of the same lane; none if none is ready. Lost
+        items are dropped."""
         items: list[ItemT] = []
         while self._ready and len(items) < most:
             item = self._ready.popleft()
+            if item.is_lost:
+                self.done([item])
+                continue
             items.append(item)
             if self._key_of is not None:
                 lane = self._lanes[item.lane]
                 while lane and len(items) < most:
-                    items.append(lane.popleft())
+                    successor = lane.popleft()
                     self._blocked -= 1
+                    if not successor.is_lost:
+                        items.append(successor)
         return items
 
     def done(self, items: Sequence[ItemT]) -> None:

@@ -15,6 +15,7 @@ from tailrace_client import (
     AsyncStream,
     AsyncTailrace,
     Consumer,
+    CountingHooks,
     Group,
     Item,
     RetryPolicy,
@@ -178,6 +179,33 @@ def test_leases_are_extended_while_a_task_works(base_url: str, key: str) -> None
             assert await group.read("bob", claim_min_idle_ms=1_200, wait_ms=3_000) == []
             await item.ack()
             consumer.stop()
+
+    run(base_url, program)
+
+
+def test_a_task_is_cancelled_when_its_item_is_lost(base_url: str, key: str) -> None:
+    async def program(client: AsyncTailrace) -> None:
+        stream, counts = client.stream(key), CountingHooks()
+        group = stream.group("g")
+        entry_id = await stream.append({"n": "1"})
+        consumer = AsyncConsumer(
+            client, key, "g", "alice", wait_ms=100, claim_min_idle_ms=300, hooks=[counts]
+        )
+
+        async def handle(item: AsyncItem) -> None:
+            assert not await item.wait_lost(timeout_s=0)
+            work = asyncio.create_task(asyncio.Event().wait())
+            await group.claim("bob", entry_id, min_idle_ms=0)
+            if await item.wait_lost():
+                work.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await work
+            assert not await item.ack()
+            consumer.stop()
+
+        await consumer.run(handle)
+        assert [(each.id, each.consumer) for each in await group.pending()] == [(entry_id, "bob")]
+        assert (counts.lost_count, counts.outcomes) == (1, {})
 
     run(base_url, program)
 

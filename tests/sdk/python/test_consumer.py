@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from tailrace_client import Consumer, ExactFields, Item, Stream, Tailrace, TailraceError
+from tailrace_client import (
+    Consumer,
+    ConsumerHooks,
+    CountingHooks,
+    ExactFields,
+    Item,
+    Stream,
+    Tailrace,
+    TailraceError,
+)
+from tailrace_client.consumer_options import ConsumerOptions
+from tailrace_client.consumer_state import Work
 from tests.support.cutting_proxy import CuttingProxy
 
 Make = Callable[..., Consumer]
@@ -298,6 +309,91 @@ def test_what_another_took_over_is_left_to_it(stream: Stream, make: Make) -> Non
     assert pending(stream) == [(entry_id, "carol", 3)]
 
 
+class Losses(ConsumerHooks):
+    """Remembers which entries were lost."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.came = threading.Event()
+
+    def lost(self, consumer: ConsumerOptions, items: Sequence[Work]) -> None:
+        assert consumer.group == "g"
+        self.ids += [item.id for item in items]
+        self.came.set()
+
+
+@pytest.mark.parametrize("error", [None, KeyError("n")])
+def test_an_item_that_another_claimed_says_so_and_is_settled_no_more(
+    stream: Stream, make: Make, error: Exception | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    [entry_id] = fill(stream, 1)
+    losses, counts = Losses(), CountingHooks()
+    consumer = make(claim_min_idle_ms=300, on_failure="nack", hooks=[losses, counts])
+
+    @consumer.handler
+    def handle(item: Item) -> None:
+        assert not item.wait_lost(timeout_s=0)
+        stream.group("g").claim("bob", entry_id, min_idle_ms=0)
+        assert item.wait_lost(timeout_s=30)
+        assert item.is_lost
+        consumer.stop()
+        if error is not None:
+            raise error
+        assert (item.ack(), item.nack(), item.is_settled) == (False, False, False)
+
+    consumer.run()
+    assert pending(stream) == [(entry_id, "bob", 2)]
+    assert losses.ids == [entry_id]
+    assert (counts.lost_count, counts.outcomes) == (1, {})
+    assert f"lost 1 of the entries of {stream.key} to another consumer: {entry_id}" in caplog.text
+
+
+def test_an_item_that_is_lost_before_a_worker_has_it_is_passed_to_none(stream: Stream, make: Make) -> None:
+    first, second, third = fill(stream, 3)
+    losses = Losses()
+    consumer = make(claim_min_idle_ms=300, order_by="lane", hooks=[losses])
+    seen = []
+    for item in consumer:
+        seen.append(item.id)
+        if item.id == first:
+            stream.group("g").claim("bob", second, min_idle_ms=0)
+            assert losses.came.wait(30)
+        assert item.ack()
+        if item.id == third:
+            consumer.stop()
+    assert seen == [first, third]
+    assert pending(stream) == [(second, "bob", 2)]
+
+
+def test_an_acknowledgment_that_does_not_count_says_so(stream: Stream, make: Make) -> None:
+    first, second, _third, _fourth = fill(stream, 4)
+    losses = Losses()
+    consumer = make(extend_leases=False, hooks=[losses])
+    batches = consumer.batches(3)
+    batch = next(batches)
+    stream.group("g").ack(first, second)
+    assert (batch[0].ack(), batch[0].is_lost, batch.ack(), batch[2].ack()) == (False, True, 1, True)
+    assert losses.ids == [first]
+    batch = next(batches)
+    stream.group("g").destroy()
+    assert batch.nack() == 0
+    assert batch[0].is_lost
+    batches.close()  # type: ignore[attr-defined]
+
+
+def test_an_acknowledgment_whose_answer_is_lost_counts(
+    stream: Stream, proxy: CuttingProxy, cut_tailrace: Tailrace
+) -> None:
+    fill(stream, 1)
+    consumer = Consumer(cut_tailrace, stream.key, "g", "alice", wait_ms=100)
+    for item in consumer:
+        proxy.cut_after(0)
+        assert item.ack()
+        consumer.stop()
+    assert proxy.cuts == 1
+    assert pending(stream) == []
+
+
 def test_a_group_that_vanishes_is_made_again_and_nothing_new_is_missed(stream: Stream, make: Make) -> None:
     fill(stream, 2)
     consumer = make()
@@ -318,7 +414,7 @@ def test_a_group_that_vanishes_is_made_again_and_nothing_new_is_missed(stream: S
 
 @pytest.mark.parametrize("settle", [Item.ack, Item.nack])
 def test_settling_without_the_group_is_an_error_only_where_the_consumer_does_not_make_it(
-    stream: Stream, make: Make, settle: Callable[[Item], None]
+    stream: Stream, make: Make, settle: Callable[[Item], bool]
 ) -> None:
     fill(stream, 1)
     stream.group("g").create("0-0")

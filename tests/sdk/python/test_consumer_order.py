@@ -150,6 +150,7 @@ class Job:
 
     def __init__(self, number: int, lane: str) -> None:
         self.lane: object = None
+        self.is_lost = False
         self.number = number
         self.fields: Fields = {"lane": lane}
 
