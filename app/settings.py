@@ -209,7 +209,7 @@ def without_credentials(url: str) -> str:
 
 
 _OF_KUBERNETES: Final = re.compile(rf"{ENVIRONMENT_PREFIX}(?:SERVICE_|PORT_\d)")
-"""Kubernetes sets these variables in each pod beside a service of the name `tailrace`."""
+"""Kubernetes sets these variables in each pod of a namespace that has a service named `tailrace`."""
 
 _ORIGIN: Final = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
+
+from tailrace.app.settings import ENVIRONMENT_PREFIX
+from tailrace.app.tokens.file import DEFAULT_NAME
 
 
 def given_path(value: str | Path) -> Path:
@@ -24,3 +27,26 @@ def with_filled_variable(context: typer.Context, parameter: typer.CallbackParam,
     if not (is_argument or os.environ.get(name, name).strip()):
         raise typer.BadParameter(f"{name} is empty: give it a value, or unset it")
     return value
+
+
+TokensFileOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help=f"The tokens file. Default: {DEFAULT_NAME} in the data directory.",
+        envvar=f"{ENVIRONMENT_PREFIX}TOKENS_FILE",
+        parser=given_path,
+        callback=with_filled_variable,
+        show_default=False,
+    ),
+]
+DataDirOption: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        metavar="D",
+        help="The data directory.",
+        envvar=f"{ENVIRONMENT_PREFIX}DATA_DIR",
+        parser=given_path,
+        callback=with_filled_variable,
+    ),
+]

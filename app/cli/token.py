@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, TypeVar, cast
 
 import msgspec
 import typer
 
 from tailrace.api.principals import TokenScope
 from tailrace.app.cli import token_printing as printing
-from tailrace.app.cli.paths import given_path, with_filled_variable
+from tailrace.app.cli.paths import DataDirOption, TokensFileOption
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason
-from tailrace.app.settings import ENVIRONMENT_PREFIX
 from tailrace.app.tokens.file import (
     DEFAULT_NAME,
     BadTokensFile,
@@ -54,29 +53,6 @@ class ScopeName(StrEnum):
     APPEND = "append"
     CONSUME = "consume"
     ADMIN = "admin"
-
-
-TokensFileOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help=f"The tokens file. Default: {DEFAULT_NAME} in the data directory.",
-        envvar=f"{ENVIRONMENT_PREFIX}TOKENS_FILE",
-        parser=given_path,
-        callback=with_filled_variable,
-        show_default=False,
-    ),
-]
-DataDirOption: TypeAlias = Annotated[
-    Path,
-    typer.Option(
-        metavar="D",
-        help="The data directory.",
-        envvar=f"{ENVIRONMENT_PREFIX}DATA_DIR",
-        parser=given_path,
-        callback=with_filled_variable,
-    ),
-]
 
 
 def _parsed(parse: Callable[[str], ParsedT], text: str) -> ParsedT:
