@@ -147,10 +147,11 @@ def _message(name: str, text: str | None, schema: str, example: Any) -> dict[str
 
 
 _EVENTS: Final = {
-    "entries": "New entries: an array, or with several streams an object with `key`, `entries` and `next`.",
+    "entries": "New entries: an array, or with several streams an object with `key`, `entries` and `next`. "
+    "Without entries, the event only tells the position.",
     "gap": "Entries after `from` and before `to` were trimmed.",
     "end": "The tail has ended; the data is a problem that says why.",
-    "error": "The server failed; the data is a problem.",
+    "problem": "The server failed; the data is a problem.",
 }
 """Events of a tail. The OpenAPI document describes them as well."""
 

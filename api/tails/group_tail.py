@@ -16,7 +16,7 @@ from tailrace.core.commands import PendingRange, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.errors import StreamError
 from tailrace.core.id_keys import ends_of, id_keys
 from tailrace.core.replies import ReadReply, Reply, StreamRead
-from tailrace.core.stream_id import StreamId
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 _ALL: Final = 1 << 62
 """A count without effect: the range of ids limits the reply."""
@@ -62,7 +62,9 @@ class GroupTail:
 
     def opening(self) -> bytes:
         """Return the first bytes of the response."""
-        return sse.opening(self._form.last_event_id(self._sent))
+        key = self._keys[0]
+        nothing = self._form.nothing(key, self._sent.get(key, ZERO_ID))
+        return sse.opening(nothing, self._form.last_event_id(self._sent))
 
     def questions(self) -> Sequence[PendingRange]:
         """Return reads of the entries that were sent and are still pending, once half of the window is

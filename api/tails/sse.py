@@ -4,14 +4,18 @@ It owns the wire format of `text/event-stream` and the limits of a tail. `api.ta
 send, and
 `api.tails.tail_response` sends it.
 
-A tail begins with ``retry:`` and, if its position is known, with ``id:``, so that a client that loses the
-connection before the first event resumes at the same position. Events:
+A tail begins with an ``entries`` event without entries. It has ``retry:`` and, if the position is known,
+``id:``, so that a client that loses the connection before the first entry resumes at the same position.
+
+Every block has data, and a comment is one line without a blank line after it: many clients take any block
+for a message, and parse its data as JSON. Events:
 
 ====================  ===================================================================
-``entries``           new entries: an array, or with several streams ``{"key", "entries", "next"}``
+``entries``           new entries: an array, or with several streams ``{"key", "entries", "next"}``; without
+                      entries, the event only tells the position
 ``gap``               ``{"key", "from", "to"}``: entries after `from` and before `to` were trimmed
 ``end``               a problem: the tail has ended; the connection closes
-``error``             a problem: the server failed; the connection closes
+``problem``           a problem: the server failed; the connection closes
 ====================  ===================================================================
 """
 
@@ -55,8 +59,8 @@ PREFETCH_DEFAULT: Final = 100
 PREFETCH_MAX: Final = 10_000
 """How many entries of one tail can be unacknowledged: the default, and the greatest value."""
 
-COMMENT: Final = b":\n\n"
-"""A comment, which shows that the connection is alive. Clients ignore it."""
+COMMENT: Final = b":\n"
+"""A comment, which shows that the connection is alive. Clients ignore it. The next event begins after it."""
 
 _LINE_ENDS_TO_SOME: Final = (
     ("\u2028".encode(), rb"\u2028"),
@@ -69,11 +73,12 @@ do."""
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def opening(last_event_id: str) -> bytes:
-    """Return the first bytes of a tail. `last_event_id` is empty if there is no position to resume from
-    yet."""
-    known = f"id: {last_event_id}\n" if last_event_id else ""
-    return f"retry: {RETRY_MS}\n{known}\n".encode()
+def opening(nothing: object, last_event_id: str) -> bytes:
+    """Return the first bytes of a tail: an event with `nothing`, which is data without entries.
+
+    `last_event_id` is empty if there is no position to resume from yet.
+    """
+    return f"retry: {RETRY_MS}\n".encode() + event("entries", nothing, last_event_id)
 
 
 def event(name: str, content: object, last_event_id: str = "") -> bytes:
@@ -88,13 +93,8 @@ def event(name: str, content: object, last_event_id: str = "") -> bytes:
     return f"event: {name}\n{known}data: ".encode() + data + b"\n\n"
 
 
-def position(last_event_id: str) -> bytes:
-    """Return a block without an event: the id from which to resume, and a comment. Clients keep the id."""
-    return f"id: {last_event_id}\n".encode() + COMMENT
-
-
 def failure(name: str, problem: Mapping[str, Any]) -> bytes:
-    """Return the last event of a tail, `end` or `error`. It has no id, so the client resumes after its last
+    """Return the last event of a tail, `end` or `problem`. It has no id, so the client resumes after its last
     event."""
     return event(name, problem)
 

@@ -26,7 +26,7 @@ from tailrace.core.commands import Command, Read, ReadFrom, ReadGroup, ReadLimit
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.filters import Filter
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import ReadReply, Reply, StreamRead
+from tailrace.core.replies import NO_ENTRIES, ReadReply, Reply, StreamRead
 from tailrace.core.stream_id import StreamId, format_id, parse_id
 
 _EVENT_LIMITS: Final = ReadLimits(max_count=sse.EVENT_ENTRIES_MAX, max_bytes=sse.EVENT_BYTES_MAX)
@@ -49,6 +49,10 @@ class EventForm(NamedTuple):
         if self.labelled:
             return slice_json(read, self.shape, deliveries=deliveries)
         return entries_json(read.entries, self.shape, deliveries=deliveries)
+
+    def nothing(self, key: bytes, at: StreamId) -> object:
+        """Return the data of an `entries` event without entries, after `at`."""
+        return self.entries(StreamRead(key, NO_ENTRIES, next=at), deliveries=False)
 
     def last_event_id(self, positions: Mapping[bytes, StreamId]) -> str:
         """Return the `Last-Event-ID` with which to resume from `positions`; empty if there are none."""
@@ -120,7 +124,7 @@ class PlainTail:
 
     def opening(self) -> bytes:
         """Return the first bytes of the response, with the start position as id."""
-        return sse.opening(self._last_event_id())
+        return sse.opening(self._nothing(), self._last_event_id())
 
     def read(self, block_ms: int) -> Read:
         """Return a read of all streams. It fails if entries after a position were trimmed, so that every gap
@@ -136,11 +140,11 @@ class PlainTail:
         return self._events(reads) if reads else [self.sign_of_life()]
 
     def sign_of_life(self) -> bytes:
-        """Return a comment, with the position if it has changed since the last event."""
+        """Return a comment, or the position if it has changed since the last event."""
         if not self._skipped:
             return sse.COMMENT
         self._skipped = 0
-        return sse.position(self._last_event_id())
+        return sse.event("entries", self._nothing(), self._last_event_id())
 
     def refused(self, error: StreamError) -> None:
         """Look for the gap if entries were trimmed; raise any other error."""
@@ -221,6 +225,10 @@ class PlainTail:
                 return b""
         self._skipped = 0
         return sse.event("entries", self._form.entries(read, deliveries=False), self._last_event_id())
+
+    def _nothing(self) -> object:
+        """Return the data of an event that only tells the position; it names the last stream."""
+        return self._form.nothing(*list(self._positions.items())[-1])
 
     def _sources(self) -> tuple[ReadFrom, ...]:
         return tuple([ReadFrom(key, after) for key, after in self._positions.items()])

@@ -102,7 +102,7 @@ class TailResponse(Response):
                 raise ClientStalled from None
 
     async def _events(self) -> AsyncIterator[bytes]:
-        """Yield all events; the last one is `end` or `error`. An unexpected error is sent and also raised,
+        """Yield all events; the last one is `end` or `problem`. An unexpected error is sent and also raised,
         so that it is logged."""
         yield self._tail.opening()
         pauses = _Pauses(self._heartbeat_ms)
@@ -121,7 +121,7 @@ class TailResponse(Response):
             content = problem(HttpCode.NOT_ACCEPTING, error.reason, self._request_id)
             yield sse.failure("end", {**content, "retryable": error.retry_after_s is not None})
         except Exception:
-            yield sse.failure("error", problem(HttpCode.INTERNAL, DEFECT, self._request_id))
+            yield sse.failure("problem", problem(HttpCode.INTERNAL, DEFECT, self._request_id))
             raise
 
     async def _step(self, pauses: _Pauses) -> list[bytes]:

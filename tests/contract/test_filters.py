@@ -53,7 +53,7 @@ def test_a_tail_with_a_filter_moves_its_position_over_what_does_not_match(api: S
         position = tail.opening.id
         while position != f"{MANY}-0":
             block = tail.next_block()
-            assert not block.name
+            assert not block.data
             position = block.id or position
     url = tail_url(api, key, f"after=0&filter={wanted}")
     with open_tail(url, **{"Last-Event-ID": position}) as tail:

@@ -106,8 +106,8 @@ def test_a_thousand_tails_are_told_at_shutdown_and_it_ends_before_the_grace_does
 
 
 def test_what_this_client_reads_is_what_the_standard_says() -> None:
-    assert parse_events(": c\n\nretry: 5\nid: 1\n\nevent: gap\ndata: {}\n\n") == [
+    assert parse_events(": c\nretry: 5\nid: 1\ndata: []\n\nevent: gap\ndata: {}\n\n") == [
         Event(comments=["c"]),
-        Event(retry_ms=5, id="1"),
+        Event(retry_ms=5, id="1", data=[]),
         Event("gap", data={}),
     ]

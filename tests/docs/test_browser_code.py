@@ -40,7 +40,8 @@ SCRIPTS: Final = {
     "websocket": ("race:france", "".join(fenced("docs/websocket.md", "js"))),
     "consuming: loop": ("jobs", f"{CONSUMING[0]} consume(handle);"),
     "consuming: tail": ("race:france", CONSUMING[1]),
-    "consuming: as a consumer": ("jobs", CONSUMING[0] + CONSUMING[2]),
+    "consuming: behind a proxy": ("race:france", CONSUMING[2]),
+    "consuming: as a consumer": ("jobs", CONSUMING[0] + CONSUMING[3]),
 }
 
 

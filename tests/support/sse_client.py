@@ -1,6 +1,6 @@
 """A reader of Server-Sent Events for tests: parses text into events, as the HTML standard defines.
 
-A block that it cannot parse is an error, so a malformed stream fails a test.
+A block that it cannot parse, or that has no data, is an error, so a malformed stream fails a test.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ READ_WITHIN_S = 10
 
 @dataclass
 class Event:
-    """One block of the stream. `name`: empty if the block has no data (an opening or a comment)."""
+    """One block of the stream, or a comment between two blocks, which has no `name`."""
 
     name: str = ""
     id: str | None = None
@@ -32,20 +32,29 @@ class Event:
         entries = self.data["entries"] if isinstance(self.data, dict) else self.data
         return [entry["id"] for entry in entries]
 
+    @property
+    def tells_only_a_position(self) -> bool:
+        """Whether it has no entries, such as the first event of a tail."""
+        return self.name == "entries" and not self.ids
+
 
 def parse_events(text: str) -> list[Event]:
-    """Return all blocks of a text that ends after a complete block."""
-    assert text.endswith("\n\n"), text[-80:]
+    """Return all blocks of a text that ends after a complete block, and the comments between them."""
+    assert text.endswith(("\n\n", ":\n")), text[-80:]
     return list(events_of(text.removesuffix("\n").split("\n")))
 
 
 def events_of(lines: Iterable[str]) -> Iterator[Event]:
-    """Yield the blocks of a stream of lines, each as soon as it is complete."""
+    """Yield the blocks and comments of a stream of lines, each as soon as it is complete."""
     event = Event()
     for line in lines:
-        if line:
+        if line.startswith(":"):
+            assert event == Event(), "the server writes comments between blocks"
+            yield Event(comments=[line[1:].removeprefix(" ")])
+        elif line:
             _take(line, event)
         else:
+            assert event.data is not None, "every block has data"
             yield event
             event = Event()
 
@@ -53,9 +62,7 @@ def events_of(lines: Iterable[str]) -> Iterator[Event]:
 def _take(line: str, event: Event) -> None:
     name, _, value = line.partition(":")
     value = value.removeprefix(" ")
-    if not name:
-        event.comments.append(value)
-    elif name == "event":
+    if name == "event":
         event.name = value
     elif name == "id":
         event.id = value
@@ -68,7 +75,7 @@ def _take(line: str, event: Event) -> None:
 
 
 class Tail:
-    """An open tail. `next` waits for the next block and skips comments."""
+    """An open tail. `next` waits for the next event and skips comments and events without entries."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
@@ -76,10 +83,10 @@ class Tail:
         self.opening = next(self._events)
 
     def next(self) -> Event:
-        return next(event for event in self._events if event.name)
+        return next(event for event in self._events if event.name and not event.tells_only_a_position)
 
     def next_block(self) -> Event:
-        """Return the next block, also one without an event."""
+        """Return the next block or comment, also an event without entries."""
         return next(self._events)
 
     def named(self, name: str) -> Event:

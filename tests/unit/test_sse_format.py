@@ -16,8 +16,8 @@ ids = st.integers(0, (1 << 128) - 1)
 
 
 def test_an_opening_sets_the_retry_time_and_the_position_where_there_is_one() -> None:
-    assert parse_events(sse.opening("5-1").decode()) == [Event(retry_ms=2000, id="5-1")]
-    assert parse_events(sse.opening("").decode()) == [Event(retry_ms=2000)]
+    assert parse_events(sse.opening([], "5-1").decode()) == [Event("entries", "5-1", [], retry_ms=2000)]
+    assert parse_events(sse.opening([], "").decode()) == [Event("entries", None, [], retry_ms=2000)]
 
 
 def test_raw_parts_of_an_event_are_written_as_they_are() -> None:
@@ -25,9 +25,10 @@ def test_raw_parts_of_an_event_are_written_as_they_are() -> None:
     assert text == 'event: entries\nid: 1-0\ndata: {"key":"s","entries":[{"id":"1-0"}]}\n\n'
 
 
-def test_a_comment_is_no_event() -> None:
+def test_a_comment_is_one_line_and_ends_no_block() -> None:
     (block,) = parse_events(sse.COMMENT.decode())
     assert (block.name, block.data, block.id) == ("", None, None)
+    assert sse.COMMENT.decode().splitlines() == [":"]
 
 
 @given(st.dictionaries(st.text(), st.text()))

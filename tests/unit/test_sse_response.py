@@ -71,11 +71,12 @@ class Connection:
     @property
     def blocks(self) -> list[Event]:
         text = b"".join(self.chunks).decode()
-        return parse_events(text[: text.rfind("\n\n") + 2]) if "\n\n" in text else []
+        ends = [text.rfind(end) + len(end) for end in ("\n\n", ":\n") if end in text]
+        return parse_events(text[: max(ends)]) if ends else []
 
     @property
     def events(self) -> list[Event]:
-        return [block for block in self.blocks if block.name]
+        return [block for block in self.blocks if block.name and not block.tells_only_a_position]
 
     def is_complete(self) -> bool:
         return self.messages[-1]["more_body"] is False
@@ -265,7 +266,7 @@ def test_a_defect_is_told_to_the_client_and_raised_to_be_logged() -> None:
         with pytest.raises(ZeroDivisionError):
             await served(BrokenStore(), connection)
         (error,) = connection.events
-        assert (error.name, error.data["code"]) == ("error", "INTERNAL")
+        assert (error.name, error.data["code"]) == ("problem", "INTERNAL")
 
     played(story)
 

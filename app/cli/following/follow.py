@@ -112,7 +112,7 @@ class Follower:
                 if lines:
                     acknowledge(self._server, self._reader, lines)
                 self._last_id = event.last_id or self._last_id
-                if not event.name and event.retry_ms is None and self._take_new_streams():
+                if not event.name and self._take_new_streams():
                     return
         raise Unreachable(f"{self._server.url} ended the tail")
 
@@ -143,7 +143,7 @@ class Follower:
         if not event.name:
             return []
         content: dict[str, Any] = msgspec.json.decode(event.data)
-        if event.name in {"end", "error"}:
+        if event.name in {"end", "problem"}:
             raise RefusedByServer(int(content.get("status", 500)), content)
         key = _key_of(content)
         if event.name == "gap":

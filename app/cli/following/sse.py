@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 
 class ServerSentEvent(NamedTuple):
-    """One event. An empty `name` is a heartbeat. `last_id` is the last id that any event has set.
+    """One event. An empty `name` is a comment, which the server sends as a heartbeat. `last_id` is the last
+    id that any event has set.
 
     `retry_ms`: how long to wait before reconnecting; None if the event does not set it.
     """
@@ -27,6 +28,8 @@ def events(lines: Iterable[str]) -> Iterator[ServerSentEvent]:
         if not line:
             yield ServerSentEvent(name, "\n".join(data), last_id, retry_ms)
             name, data, retry_ms = "", [], None
+        elif not field:
+            yield ServerSentEvent("", "", last_id)
         elif field == "event":
             name = value
         elif field == "data":

@@ -99,7 +99,7 @@ class AnyTail(Generic[T]):
         if name == b"gap":
             gap = json.loads(data)
             self._on_gap(Gap(gap["key"], gap["from"], gap["to"]))
-        elif name in {b"end", b"error"}:
+        elif name in {b"end", b"problem"}:
             raise _end_of(data)
         if position := lines.get(b"id"):
             self._position = position.decode()

@@ -131,7 +131,7 @@ class Tail<T> {
   }
 
   *#take({ event, data = "", id }: ServerSentEvent): Generator<T> {
-    if (event === "end" || event === "error") throw errorOfProblem(JSON.parse(data));
+    if (event === "end" || event === "problem") throw errorOfProblem(JSON.parse(data));
     if (event === "entries") yield* this.entriesOf(JSON.parse(data));
     if (event === "gap") this.options.onGap?.(JSON.parse(data) as Gap);
     this.#lastEventId = id ?? this.#lastEventId;

@@ -87,12 +87,12 @@ def test_an_end_that_cannot_pass_goes_up(proxy: CuttingProxy, key: str) -> None:
 
 def test_events_are_taken_whole_in_whatever_pieces_they_arrive() -> None:
     text = (
-        b"retry: 2000\nid: 0-5\n\n:\n\nevent: entries\nid: 1-1\n"
+        b"retry: 2000\nevent: entries\nid: 0-5\ndata: []\n\n:\nevent: entries\nid: 1-1\n"
         b'data: [{"id":"1-0","fields":{"a":"b"}},{"id":"1-1","fields":{"a":"c"}}]\n\n'
     )
     for size in (1, 7, len(text)):
         tail = Tail("s", "$", lambda _gap: None)
-        assert list(tail.take(text[:22])) == []
+        assert list(tail.take(text[:45])) == []
         assert tail.request["headers"]["Last-Event-ID"] == "0-5"
         pieces = [text[start : start + size] for start in range(0, len(text), size)]
         assert [entry for piece in pieces for entry in tail.take(piece)] == [

@@ -195,17 +195,16 @@ def sync_detailed(
 
      Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
-    from
-    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
-    `to`
-    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
-    closes
-    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
-    server
-    closes the connection.
+    The events are `entries` (an array), `gap`, `end` and `problem`. The `id` of an event is the
+    position
+    from which to resume: send it as `Last-Event-ID`. The first event has no entries, only the position.
+    `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
+    them.
+    `end` and `problem` contain a problem; then the server closes the connection. The server sends a
+    comment
+    every 15 s. If the client reads nothing for 30 s, the server closes the connection.
 
-    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    With `filter`, the tail sends only the entries that match. An event without entries moves the
     position
     over entries that do not match.
 
@@ -290,17 +289,16 @@ def sync(
 
      Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
-    from
-    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
-    `to`
-    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
-    closes
-    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
-    server
-    closes the connection.
+    The events are `entries` (an array), `gap`, `end` and `problem`. The `id` of an event is the
+    position
+    from which to resume: send it as `Last-Event-ID`. The first event has no entries, only the position.
+    `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
+    them.
+    `end` and `problem` contain a problem; then the server closes the connection. The server sends a
+    comment
+    every 15 s. If the client reads nothing for 30 s, the server closes the connection.
 
-    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    With `filter`, the tail sends only the entries that match. An event without entries moves the
     position
     over entries that do not match.
 
@@ -380,17 +378,16 @@ async def asyncio_detailed(
 
      Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
-    from
-    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
-    `to`
-    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
-    closes
-    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
-    server
-    closes the connection.
+    The events are `entries` (an array), `gap`, `end` and `problem`. The `id` of an event is the
+    position
+    from which to resume: send it as `Last-Event-ID`. The first event has no entries, only the position.
+    `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
+    them.
+    `end` and `problem` contain a problem; then the server closes the connection. The server sends a
+    comment
+    every 15 s. If the client reads nothing for 30 s, the server closes the connection.
 
-    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    With `filter`, the tail sends only the entries that match. An event without entries moves the
     position
     over entries that do not match.
 
@@ -473,17 +470,16 @@ async def asyncio(
 
      Send the entries of a stream as Server-Sent Events, as soon as they are appended.
 
-    The events are `entries` (an array), `gap`, `end` and `error`. The `id` of an event is the position
-    from
-    which to resume: send it as `Last-Event-ID`. `gap` means that the entries after `from` and before
-    `to`
-    were trimmed before the tail could send them. `end` and `error` contain a problem; then the server
-    closes
-    the connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the
-    server
-    closes the connection.
+    The events are `entries` (an array), `gap`, `end` and `problem`. The `id` of an event is the
+    position
+    from which to resume: send it as `Last-Event-ID`. The first event has no entries, only the position.
+    `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
+    them.
+    `end` and `problem` contain a problem; then the server closes the connection. The server sends a
+    comment
+    every 15 s. If the client reads nothing for 30 s, the server closes the connection.
 
-    With `filter`, the tail sends only the entries that match. A block with only an `id` moves the
+    With `filter`, the tail sends only the entries that match. An event without entries moves the
     position
     over entries that do not match.
 
