@@ -414,6 +414,22 @@ def test_an_older_http_is_answered(wire: Wire, key: str) -> None:
     assert wire.read_to_end() == b""
 
 
+def test_a_body_of_unknown_length_ends_with_the_connection_in_an_older_http(
+    server: ServerProcess, wire: Wire, key: str
+) -> None:
+    wire.ask(request(f"/v1/streams/{key}/entries", ENTRY))
+    older = "GET /v1/streams/%s/%s HTTP/1.0\r\nhost: localhost\r\n\r\n"
+    answer = wire.ask((older % (key, "entries:export")).encode())
+    assert (answer.status, answer.headers["connection"]) == (200, "close")
+    assert not {"transfer-encoding", "content-length"} & answer.headers.keys()
+    [line] = wire.read_to_end().splitlines()
+    assert json.loads(line)["fields"] == {"rider": "Castilla"}
+    with wired(server.port) as tailing:
+        tail = tailing.ask((older % (key, "entries:tail?after=0")).encode())
+        assert "transfer-encoding" not in tail.headers
+        assert tailing.read_line().startswith(b"retry: ")
+
+
 def test_a_client_that_goes_while_it_is_answered_harms_nobody(server: ServerProcess, key: str) -> None:
     for _ in range(20):
         with wired(server.port) as leaving:

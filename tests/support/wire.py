@@ -86,6 +86,13 @@ class Wire:
     def ask(self, raw: bytes) -> Answer:
         return self.send(raw).receive()
 
+    def read_line(self) -> bytes:
+        """Return the next line of a body, without its end."""
+        while b"\n" not in self._buffer:
+            self._more()
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
     def read_to_end(self) -> bytes:
         """Return all bytes until the server closes or resets the connection."""
         rest, self._buffer = self._buffer, b""
