@@ -67,7 +67,11 @@ def create_api(
         middleware=[
             Middleware(RequestId),
             Middleware(Origins, policy=security.origins),
-            *([Middleware(Cors, allowed=security.allowed_origins)] if security.allowed_origins else []),
+            *(
+                [Middleware(Cors, allowed=security.allowed_origins, allowed_headers=security.allowed_headers)]
+                if security.allowed_origins
+                else []
+            ),
             *(
                 [Middleware(RateLimit, rates=rates, authenticator=security.authenticator)]
                 if rates.is_set

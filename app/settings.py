@@ -127,6 +127,11 @@ class Settings(ServerLimits, BaseSettings):
         description="Other origin whose pages may use the server, such as https://app.example; repeat for "
         "each. In the environment variable, separate origins with spaces.",
     )
+    allowed_header: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Further request header that the pages of allowed origins may send, such as "
+        "X-Requested-With; repeat for each. In the environment variable, separate headers with spaces.",
+    )
     docs_url: str | None = Field(
         default=None,
         description="Address of the documentation that `make docs` builds, if you serve it somewhere. The "
@@ -149,9 +154,9 @@ class Settings(ServerLimits, BaseSettings):
         default=10, ge=1, le=600, description="Seconds for running requests to finish after SIGTERM."
     )
 
-    @field_validator("allowed_origin", mode="before")
+    @field_validator("allowed_origin", "allowed_header", mode="before")
     @classmethod
-    def _split_origins(cls, value: object) -> object:
+    def _split_words(cls, value: object) -> object:
         return value.split() if isinstance(value, str) else value
 
     @field_validator("allowed_origin")
@@ -164,6 +169,17 @@ class Settings(ServerLimits, BaseSettings):
                     "path and without wildcards, such as https://app.example or http://localhost:3000"
                 )
         return origins
+
+    @field_validator("allowed_header")
+    @classmethod
+    def _headers_are_names(cls, headers: tuple[str, ...]) -> tuple[str, ...]:
+        for header in headers:
+            if not _HEADER.fullmatch(header):
+                raise ValueError(
+                    f"{header!r} is not the name of a header. Write one name without wildcards, such as "
+                    "X-Requested-With"
+                )
+        return headers
 
     @field_validator("docs_url")
     @classmethod
@@ -211,6 +227,7 @@ def without_credentials(url: str) -> str:
 _OF_KUBERNETES: Final = re.compile(rf"{ENVIRONMENT_PREFIX}(?:SERVICE_|PORT_\d)")
 """Kubernetes sets these variables in each pod of a namespace that has a service named `tailrace`."""
 
+_HEADER: Final = re.compile(r"[!#$%&'+.^_`|~0-9A-Za-z-]+")
 _ORIGIN: Final = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
 
 

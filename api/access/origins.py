@@ -21,12 +21,12 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.principals import is_open
 from tailrace.api.problems.table import HttpCode, problem, problem_response, request_id_of
+from tailrace.api.schemas.texts import SHOWN_LENGTH_MAX, shown
 
 METHODS: Final = ("GET", "HEAD", "PUT", "POST", "DELETE")
 
@@ -48,9 +48,15 @@ REQUEST_HEADERS: Final = (
     "Traceparent",
     "Tracestate",
     "Upstash-Encoding",
+    "Upstash-Sync-Token",
+    "Upstash-Telemetry-Platform",
+    "Upstash-Telemetry-Retry",
+    "Upstash-Telemetry-Runtime",
+    "Upstash-Telemetry-Sdk",
     "X-Request-Id",
 )
-"""The request headers that a page may send: all headers that the server uses."""
+"""The request headers that a page may send: all headers that the server uses, and those that
+`@upstash/redis` sends."""
 
 ANSWER_HEADERS: Final = (
     "Accept",
@@ -154,24 +160,47 @@ FOREIGN: Final = "the request comes from a page of another origin, and that orig
 
 
 class Cors(CORSMiddleware):
-    """The CORS headers for pages of the allowed origins. A refused preflight gets a problem as its
-    response."""
+    """The CORS headers for pages of the allowed origins. `allowed_headers`: request headers that these pages
+    may send, in addition to `REQUEST_HEADERS`. A refused preflight gets a problem as its response."""
 
-    def __init__(self, app: ASGIApp, allowed: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, allowed: Sequence[str], allowed_headers: Sequence[str] = ()) -> None:
         super().__init__(
             app,
             allow_origins=allowed,
             allow_methods=METHODS,
-            allow_headers=REQUEST_HEADERS,
+            allow_headers=(*REQUEST_HEADERS, *allowed_headers),
             expose_headers=ANSWER_HEADERS,
             max_age=PREFLIGHT_MAX_AGE_S,
         )
 
-    def preflight_response(self, request_headers: Headers) -> Response:
-        """Return Starlette's response, with errors converted to problems."""
-        response = super().preflight_response(request_headers)
-        if response.status_code < 400:  # noqa: PLR2004 - where errors begin
-            return response
-        content = problem(HttpCode.BAD_REQUEST, bytes(response.body).decode(), None)
-        kept = {name: response.headers[name] for name in ("vary",) if name in response.headers}
-        return problem_response(content, kept)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight, or add the headers to the response."""
+        mistakes = self._mistakes(Headers(scope=scope)) if scope.get("method") == "OPTIONS" else []
+        if not mistakes:
+            await super().__call__(scope, receive, send)
+            return
+        content = problem(HttpCode.BAD_REQUEST, "; ".join(mistakes), request_id_of(scope))
+        refusal = problem_response(content, {"Vary": self.preflight_headers["Vary"]})
+        await refusal(scope, receive, send)
+
+    def _mistakes(self, headers: Headers) -> list[str]:
+        """Return why a preflight of an allowed origin is refused; nothing otherwise."""
+        method, asked = headers.get("access-control-request-method"), headers.get(_ASKED_HEADERS, "")
+        if "origin" not in headers or method is None:
+            return []
+        mistakes = []
+        if method not in self.allow_methods:
+            mistakes.append(
+                f"a page may not use the method {shown(method)}; allowed are {', '.join(METHODS)}"
+            )
+        names = filter(None, map(str.strip, asked.split(",")))
+        mistakes.extend(
+            f"a page may not send the header {shown(name)}; to allow it, start the server with "
+            f"`--allowed-header {name[:SHOWN_LENGTH_MAX]}`"
+            for name in names
+            if name.lower() not in self.allow_headers
+        )
+        return mistakes
+
+
+_ASKED_HEADERS: Final = "access-control-request-headers"

@@ -80,7 +80,7 @@ def unaudited(_act: Act) -> None:
 @dataclass(frozen=True)
 class Security:
     """The security settings of an application. `allowed_origins`: further origins whose pages may send
-    requests.
+    requests. `allowed_headers`: further headers that these pages may send.
 
     `checks_host`: whether a server without tokens accepts a request only if DNS rebinding is impossible for
     its `Host`.
@@ -89,6 +89,7 @@ class Security:
     authenticator: Authenticator
     audit: Audit = unaudited
     allowed_origins: tuple[str, ...] = ()
+    allowed_headers: tuple[str, ...] = ()
     checks_host: bool = True
     tickets: TicketBook = field(default_factory=TicketBook)
 

@@ -23,6 +23,10 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         ),
         "required": True,
     },
+    "Cache-Control": {
+        **_header("`no-store`: the response is for this client only, and for this moment.", "no-store"),
+        "required": True,
+    },
     "RateLimit-Policy": _header(
         "The quota of a window, if the server limits request rates: `q` requests in `w` seconds.",
         '"requests";q=200;w=2',
@@ -45,7 +49,6 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     ),
     "Accept": _header("The media type that the operation accepts.", "application/json"),
     "Accept-Encoding": _header("The encodings of a body that the operation accepts.", "gzip, zstd"),
-    "Cache-Control": _header("`no-store`: the response is for this client only.", "no-store"),
 }
 """The headers of the components, by name."""
 
@@ -53,7 +56,6 @@ _RATED: Final = ("RateLimit-Policy", "RateLimit")
 _RETRY_STATUSES: Final = frozenset({"429", "503"})
 _CHALLENGE_STATUSES: Final = frozenset({"401", "403"})
 _KEYED: Final = frozenset({"xadd", "xadd_batch", "import_entries"})
-_NOT_STORED: Final = frozenset({"create_ticket", "show_access", "show_server", "tail", "tail_streams"})
 
 
 def add_response_headers(operation: dict[str, Any]) -> None:
@@ -66,7 +68,7 @@ def add_response_headers(operation: dict[str, Any]) -> None:
 
 
 def _names(operation: str, status: str, *, takes_prefer: bool) -> Iterator[str]:
-    yield "X-Request-Id"
+    yield from ("X-Request-Id", "Cache-Control")
     yield from _RATED
     if status in _RETRY_STATUSES:
         yield "Retry-After"
@@ -78,5 +80,3 @@ def _names(operation: str, status: str, *, takes_prefer: bool) -> Iterator[str]:
         yield "Idempotent-Replayed"
     if status == "200" and takes_prefer:
         yield "Preference-Applied"
-    if status == "200" and operation in _NOT_STORED:
-        yield "Cache-Control"

@@ -1,6 +1,7 @@
 """Gives every request an id: the client's, if it sends a valid one, otherwise a new one.
 
-It owns the header `X-Request-Id`, and stores the id in the scope for problems and logs.
+It owns the headers that every response has: `X-Request-Id`, and `Cache-Control` unless the response has its
+own. It stores the id in the scope for problems and logs.
 """
 
 from __future__ import annotations
@@ -14,19 +15,23 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tailrace.api.problems.table import NO_STORE
+
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 
 # A random prefix and a counter: asking the system for randomness at every request costs more than an append.
 _PROCESS: Final = token_hex(8)
 _LAST_DIGITS: Final = tuple(f"{number:03x}" for number in range(16**3))
 
+_CACHING: Final = next(iter(NO_STORE.items()))
 _HEADER_BYTES: Final = REQUEST_ID_HEADER.lower().encode()
 _USABLE: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 """Ids that can be written to logs and headers without escaping. Any other id is replaced by a new one."""
 
 
 class RequestId:
-    """ASGI middleware that stores the id in the scope's state and adds it to every response."""
+    """ASGI middleware that stores the id in the scope's state, and adds to every response the headers that
+    all have."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -41,7 +46,9 @@ class RequestId:
 
         async def send_named(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = request_id
+                headers = MutableHeaders(scope=message)
+                headers[REQUEST_ID_HEADER] = request_id
+                headers.setdefault(*_CACHING)
             await send(message)
 
         await self._app(scope, receive, send_named)

@@ -23,6 +23,10 @@ from tailrace.core.errors import ErrorCode, StreamError
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 
 
+NO_STORE: Final = {"Cache-Control": "no-store"}
+"""No cache may keep a response: a later request can have another token, and the stream other entries. Only
+the files of the console, which say themselves how to cache them, have another value."""
+
 PROBLEM_PAGES: Final = "/problems/"
 """The path of the pages that explain each code. The `type` of a problem is the path of its page."""
 
@@ -242,6 +246,6 @@ def problem_response(content: Mapping[str, Any], headers: Mapping[str, str] | No
     return Response(
         msgspec.json.encode(content),
         status_code=content["status"],
-        headers=dict(headers or {}),
+        headers={**NO_STORE, **(headers or {})},
         media_type=PROBLEM_MEDIA_TYPE,
     )

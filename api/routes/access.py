@@ -31,4 +31,4 @@ async def show_access(request: Request) -> Response:
         "key_patterns": [pattern.decode() for pattern in principal.key_patterns],
         "expires_at_ms": principal.expires_at_ms,
     }
-    return json_response(content, headers={"Cache-Control": "no-store"})
+    return json_response(content)

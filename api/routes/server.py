@@ -56,4 +56,4 @@ async def show_server(
         },
         "limits": Limits.of(state.limits, state.engine_features()).model_dump(),
     }
-    return json_response(content, headers={"Cache-Control": "no-store"})
+    return json_response(content)

@@ -37,4 +37,4 @@ async def create_ticket(request: Request) -> Response:
     security: Security = request.app.state.security
     ticket = security.tickets.issue(principal_of(request.scope))
     content = {"ticket": ticket, "expires_in_s": EXPIRES_IN_S}
-    return json_response(content, headers={"Cache-Control": "no-store"})
+    return json_response(content)

@@ -31,8 +31,8 @@ from tailrace.core.stream_id import StreamId, format_id, invalid_id, parse_id
 
 EVENT_STREAM: Final = "text/event-stream"
 
-HEADERS: Final[Mapping[str, str]] = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-"""Caches must not store a tail, and proxies must not buffer its events (nginx reads the second header)."""
+HEADERS: Final[Mapping[str, str]] = {"X-Accel-Buffering": "no"}
+"""Proxies must not buffer the events (nginx reads this header)."""
 
 RETRY_MS: Final = 2_000
 """Milliseconds that a client waits before it connects again after a lost connection."""

@@ -23,6 +23,7 @@ from tailrace.api.access.security import (
 from tailrace.api.access.tickets import TICKET_SUBPROTOCOL
 from tailrace.api.principals import Principal, Unauthenticated
 from tailrace.api.problems.table import (
+    NO_STORE,
     PROBLEM_MEDIA_TYPE,
     HttpCode,
     RequestRefused,
@@ -78,7 +79,7 @@ async def refuse(scope: Scope, send: Send, error: RequestRefused | Unauthenticat
         await send({"type": "websocket.close"})
         return
     content, extra = _problem_and_headers(error)
-    named = {"content-type": PROBLEM_MEDIA_TYPE, **extra}
+    named = {"content-type": PROBLEM_MEDIA_TYPE, **NO_STORE, **extra}
     headers = [(name.lower().encode(), value.encode()) for name, value in named.items()]
     start = {"type": "websocket.http.response.start", "status": content["status"], "headers": headers}
     await send(start)

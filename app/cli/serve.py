@@ -81,6 +81,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     tls_cert: Annotated[Path | None, _option("tls_cert")] = None,
     tls_key: Annotated[Path | None, _option("tls_key")] = None,
     allowed_origin: Annotated[list[str] | None, _option("allowed_origin")] = None,
+    allowed_header: Annotated[list[str] | None, _option("allowed_header")] = None,
     docs_url: Annotated[str | None, _option("docs_url")] = None,
     metrics_groups: Annotated[int | None, _option("metrics_groups")] = None,
     slow_log_ms: Annotated[int | None, _option("slow_log_ms")] = None,
@@ -128,7 +129,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
         settings = settings.model_copy(update={"connections_max": files.connections_max})
         audit = AuditLog()
         tokens = _open_tokens(settings, audit)
-        security = Security(tokens, audit, settings.allowed_origin)
+        security = Security(tokens, audit, settings.allowed_origin, settings.allowed_header)
         registry = Connections(settings, refused_max=files.refused_max)
         rates = TokenBuckets(settings)
         sources, tracing = sources_of(settings, registry), _tracing()

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from tailrace.api.problems.table import NO_STORE
 from tailrace.app.protocols.request_head import Headers
+
+NO_STORE_LINES: Final = [(name.lower().encode(), value.encode()) for name, value in NO_STORE.items()]
+"""`Cache-Control`, as the connection writes it."""
 
 
 def answer_head(start: str, size: int, media_type: str, request_id: str, lines: str = "") -> str:
@@ -30,6 +36,6 @@ class AnswerStarts:
             self._starts.clear()
         start = self._starts.get(status)
         if start is None:
-            lines = b"".join(b"%b: %b\r\n" % header for header in headers)
+            lines = b"".join(b"%b: %b\r\n" % header for header in (*headers, *NO_STORE_LINES))
             start = self._starts[status] = (STATUS_LINE[status] + lines).decode()
         return start

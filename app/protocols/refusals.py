@@ -14,6 +14,7 @@ from uvicorn.server import ServerState
 
 from tailrace.api.http.request_id import new_request_id
 from tailrace.api.problems.table import PROBLEM_MEDIA_TYPE, HttpCode, problem
+from tailrace.app.protocols.answer_heads import NO_STORE_LINES
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.ending import Ending
@@ -42,6 +43,7 @@ def refusal_bytes(refusal: ProtocolRefusal, default_headers: Headers) -> bytes:
     content = msgspec.json.encode(document)
     headers = (
         *default_headers,
+        *NO_STORE_LINES,
         *refusal.headers,
         (b"content-type", PROBLEM_MEDIA_TYPE.encode()),
         (b"content-length", b"%d" % len(content)),

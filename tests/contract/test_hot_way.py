@@ -359,6 +359,37 @@ def test_an_unacceptable_answer_is_refused(wire: Wire, key: str) -> None:
     assert wire.ask(request(f"/v1/streams/{key}/entries", ENTRY, "accept: text/html")).status == 406
 
 
+UPGRADE = "\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: "
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "caching"),
+    [
+        ("GET /v1/streams/%s HTTP/1.1", 200, "no-store"),
+        ("GET /v1/streams/%s HTTP/1.1\r\nx-not-hot: 1", 200, "no-store"),
+        ("GET /v1/streams/%s/entries HTTP/1.1", 200, "no-store"),
+        ("GET /v1/streams/%s/entries HTTP/1.1\r\nx-not-hot: 1", 200, "no-store"),
+        ("GET /v1/streams/%s/entries:export HTTP/1.0", 200, "no-store"),
+        ("HEAD /v1/streams/%s HTTP/1.1", 200, "no-store"),
+        ("GET /v1/streams/%s/nowhere HTTP/1.1", 404, "no-store"),
+        ("GET /v1/streams/%s HTTP/2.7", 400, "no-store"),
+        ("GET /metrics?%s HTTP/1.1", 200, "no-store"),
+        ("GET /?%s HTTP/1.1", 200, "no-cache"),
+        (
+            "GET /v1/ws?%s HTTP/1.1\r\nsec-websocket-protocol: none" + UPGRADE + 21 * "A" + "Q==",
+            400,
+            "no-store",
+        ),
+    ],
+)
+def test_no_cache_may_store_an_answer_unless_it_is_a_file(
+    wire: Wire, key: str, head: str, status: int, caching: str
+) -> None:
+    assert wire.ask(request(f"/v1/streams/{key}/entries", ENTRY)).headers["cache-control"] == "no-store"
+    answer = wire.ask((head % key).encode() + b"\r\nhost: localhost\r\n\r\n")
+    assert (answer.status, answer.headers["cache-control"]) == (status, caching)
+
+
 # --- the protocol ------------------------------------------------------------------------------------
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from tests.support.browser import browsing
 from tests.support.server_process import running_server
+from tests.support.site import serving_files
 from tests.support.tokens import ALL_SCOPES, make_token
 from tests.support.typescript import PACKAGE, built, bundled
 
@@ -54,28 +51,14 @@ SCRIPT = """
 """
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Files of one folder, as any static server gives them."""
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing: what a page misses, its test sees."""
-
-
 @contextmanager
 def site(folder: Path) -> Iterator[str]:
     """The origin of a site that has the package where npm would install it, and the files of `folder`."""
     installed = folder / "node_modules/tailrace-client"
     installed.parent.mkdir(parents=True)
     installed.symlink_to(built())
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving_files(folder) as origin:
+        yield origin
 
 
 def test_a_page_of_an_allowed_origin_reads_follows_subscribes_and_consumes_with_a_token(

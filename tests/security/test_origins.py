@@ -23,8 +23,8 @@ OWN = "http://localhost:8080"
 class Pages:
     """The surface, without tokens, as pages of browsers see it."""
 
-    def __init__(self, *allowed: str) -> None:
-        security = Security(OpenAccess(), allowed_origins=allowed)
+    def __init__(self, *allowed: str, headers: tuple[str, ...] = ()) -> None:
+        security = Security(OpenAccess(), allowed_origins=allowed, allowed_headers=headers)
         self._app = create_api(EngineStore(), version="1", security=security)
 
     def request(self, method: str, path: str, headers: Mapping[str, str], base: str = OWN) -> httpx.Response:
@@ -90,11 +90,24 @@ def test_a_preflight_is_told_what_the_features_need() -> None:
     assert "access-control-allow-credentials" not in answer.headers
 
 
-@pytest.mark.parametrize(("method", "headers"), [("PATCH", ""), ("POST", "x-unheard-of")])
-def test_a_preflight_for_more_is_refused_with_a_problem(method: str, headers: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "headers", "named"),
+    [("PATCH", "", "the method 'PATCH'"), ("POST", "accept, X-Unheard-Of", "the header 'X-Unheard-Of'")],
+)
+def test_a_preflight_for_more_is_refused_with_a_problem_that_names_it(
+    method: str, headers: str, named: str
+) -> None:
     answer = Pages(APP).preflight(APP, method, headers)
     assert code_of(answer) == (400, "BAD_REQUEST")
-    assert "Disallowed CORS" in answer.json()["detail"]
+    assert named in answer.json()["detail"]
+    assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_header_that_the_operator_names_is_allowed() -> None:
+    pages = Pages(APP, headers=("X-Requested-With",))
+    assert pages.preflight(APP, headers="x-requested-with, upstash-telemetry-sdk").status_code == 200
+    assert pages.preflight(APP, headers="x-requested-by").status_code == 400
 
 
 def test_every_header_and_method_of_the_document_is_allowed_or_exposed() -> None:

@@ -216,6 +216,7 @@ def test_a_client_without_tls_is_not_answered(tls_server: Any) -> None:
         (["--allowed-origin", "*"], "'*' is not an origin", 2),
         (["--allowed-origin", "https://a.example/"], "'https://a.example/' is not an origin", 2),
         (["--allowed-origin", "HTTPS://a.example"], "'HTTPS://a.example' is not an origin", 2),
+        (["--allowed-header", "*"], "'*' is not the name of a header", 2),
     ],
 )
 def test_options_that_promise_what_is_not_so_are_refused(

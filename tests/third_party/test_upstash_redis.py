@@ -6,13 +6,16 @@ JSON has them, and pipelines what is asked at once. What it makes of a reply is 
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from tests.support.browser import browsing
 from tests.support.server_process import running_server
+from tests.support.site import serving_files
 from tests.support.tokens import make_token
 from tests.support.typescript import node
 
@@ -96,3 +99,34 @@ def test_with_a_token_that_is_not_known_it_is_told_so(tmp_path: Path) -> None:
         seen = told(server.base_url, "bare_base_url")
         assert "NOAUTH the token is unknown" in seen["pipeline"]
         assert f"send them to {server.base_url}/v1/command" in seen["command"]
+
+
+IMPORTS = {
+    "@upstash/redis": "/node_modules/@upstash/redis/nodejs.mjs",
+    "uncrypto": "/node_modules/uncrypto/dist/crypto.web.mjs",
+}
+
+PAGE_SCRIPT = """
+(async () => {
+  const { Redis } = await import("@upstash/redis");
+  const redis = new Redis({ url: "%s/v1/command", token: "unused", retry: false });
+  const written = await redis.xadd("page:upstash", "1-1", { rider: "Castilla" });
+  const [length, range] = await redis.pipeline().xlen("page:upstash").xrange("page:upstash", "-", "+").exec();
+  return { written, length, range };
+})()
+"""
+
+
+def test_with_its_defaults_it_works_in_a_page_of_an_allowed_origin(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "node_modules").symlink_to(INSTALLED.with_name("node_modules"))
+    imports = json.dumps({"imports": IMPORTS})
+    (folder / "index.html").write_text(f'<!doctype html><script type="importmap">{imports}</script>')
+    with (
+        serving_files(folder) as origin,
+        running_server(tmp_path, "--allowed-origin", origin) as server,
+        browsing(origin, tmp_path / "profile") as page,
+    ):
+        seen = page.evaluate(PAGE_SCRIPT % server.base_url)
+    assert seen == {"written": "1-1", "length": 1, "range": {"1-1": {"rider": "Castilla"}}}

@@ -25,9 +25,11 @@ def test_the_letter_case_of_a_variable_makes_no_difference(monkeypatch: pytest.M
     assert Settings().websockets_max == 7
 
 
-def test_spaces_separate_origins_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spaces_separate_origins_and_headers_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAILRACE_ALLOWED_ORIGIN", "https://a.example https://b.example")
     assert Settings().allowed_origin == ("https://a.example", "https://b.example")
+    monkeypatch.setenv("TAILRACE_ALLOWED_HEADER", "X-Requested-With X-Other")
+    assert Settings().allowed_header == ("X-Requested-With", "X-Other")
 
 
 def test_other_variables_with_the_prefix_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
