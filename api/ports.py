@@ -33,6 +33,14 @@ class StoreUnavailable(Exception):
         self.is_outcome_unknown = is_outcome_unknown
 
 
+class StoreFailed(StoreUnavailable):
+    """The store failed while it ran the command, which is a defect of the server and is in its log. What the
+    command has changed is unknown."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, is_outcome_unknown=True)
+
+
 Answer: TypeAlias = Reply | StreamError | StoreUnavailable
 """The result of a command: its reply, or the error."""
 

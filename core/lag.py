@@ -68,7 +68,11 @@ def unread_since_ms(stream: Stream, group: Group, *, decode: bool = True) -> int
 
 
 def lag_of(stream: Stream, group: Group) -> int | None:
-    """Return how many entries the group has not delivered yet, None if unknown (rule 59). O(1)."""
+    """Return how many entries the group has not delivered yet, None if unknown (rule 59). O(1).
+
+    It is unknown if XSETID has set the stream's counter below that of the group; Redis then shows a negative
+    number.
+    """
     if not stream.entries_added or not stream.length:
         return 0
     first_id, position = stream.first_id, group.last_delivered_id
@@ -77,4 +81,6 @@ def lag_of(stream: Stream, group: Group) -> int | None:
     known = group.entries_read
     if known is None or _tombstone_ahead(stream, position):
         known = estimate_entries_read(stream, position)
-    return None if known is None else stream.entries_added - known + group.held_count
+    if known is None or known > stream.entries_added:
+        return None
+    return stream.entries_added - known + group.held_count

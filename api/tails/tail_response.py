@@ -22,7 +22,14 @@ from tailrace.api.access.token_end import abort_of, end_with_token
 from tailrace.api.http.disconnect import disconnected, leave, while_connected
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Unauthenticated
-from tailrace.api.problems.table import DEFECT, HttpCode, problem, problem_of, unauthenticated_problem
+from tailrace.api.problems.table import (
+    DEFECT,
+    HttpCode,
+    problem,
+    problem_of,
+    store_unavailable_problem,
+    unauthenticated_problem,
+)
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
 from tailrace.api.tallies import OpenLimit
@@ -118,8 +125,7 @@ class TailResponse(Response):
         except Unauthenticated as error:
             yield sse.failure("end", unauthenticated_problem(error, self._request_id))
         except StoreUnavailable as error:
-            content = problem(HttpCode.NOT_ACCEPTING, error.reason, self._request_id)
-            yield sse.failure("end", {**content, "retryable": error.retry_after_s is not None})
+            yield sse.failure("end", store_unavailable_problem(error, self._request_id))
         except Exception:
             yield sse.failure("problem", problem(HttpCode.INTERNAL, DEFECT, self._request_id))
             raise

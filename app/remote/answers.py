@@ -6,12 +6,14 @@ It owns the counters of commands and refusals. It never sends a command of a cli
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
-from tailrace.api.problems.table import HttpCode
+from tailrace.api.ports import Answer, StoreFailed, StoreUnavailable, Watch
+from tailrace.api.problems.table import unavailable_code
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.timing import note_commands
 from tailrace.app.remote.explanations import explained
@@ -21,6 +23,8 @@ from tailrace.app.remote.replies.refusals import refusal_of, unavailable, with_n
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.replies import Reply, ServerStats
+
+_logger: Final = logging.getLogger("tailrace.http")
 
 Receive = Callable[[Answer], None]
 
@@ -46,11 +50,13 @@ class Answers:
                 refusal = await explained(self.link, refusal, command)
             return kept(refusal)
         assert isinstance(refusal, StoreUnavailable)
+        if isinstance(refusal, StoreFailed):
+            _logger.error("function_library_failed", extra={"fields": {"error": str(error)}})
         return kept(refusal)
 
     def refused(self, command: Command, refusal: StreamError | StoreUnavailable) -> None:
         """Count a rejected command. O(1)."""
-        code = refusal.code if isinstance(refusal, StreamError) else HttpCode.NOT_ACCEPTING
+        code = refusal.code if isinstance(refusal, StreamError) else unavailable_code(refusal)
         self.figures.refused(command, code)
 
     def completed(self, reply: Reply) -> Reply:

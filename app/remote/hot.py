@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from tailrace.api.hot.requests import at_once
 from tailrace.api.hot.store import BeginWait
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, StoreFailed, StoreUnavailable, Watch
 from tailrace.api.problems.table import DEFECT
 from tailrace.app.remote.answers import Answers
 from tailrace.app.remote.figures import outcome_of
@@ -139,7 +139,7 @@ class HotCommands:
             return
         except Exception:  # a defect: its client must not wait forever
             _logger.exception("request_failed")
-            receive(StoreUnavailable(DEFECT, is_outcome_unknown=True))
+            receive(StoreFailed(DEFECT))
             return
         if plan.wakes and plan.key is not None:
             self._link.wake(plan.key)
@@ -153,7 +153,7 @@ class HotCommands:
             answer = kept(refusal)
         except Exception:  # a defect: its client must not wait forever
             _logger.exception("request_failed")
-            answer = StoreUnavailable(DEFECT, is_outcome_unknown=True)
+            answer = StoreFailed(DEFECT)
         receive(answer)
 
     async def _refuse(self, error: Exception, command: Command, receive: Receive) -> None:

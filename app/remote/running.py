@@ -19,13 +19,12 @@ from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.sequences import in_order
 from tailrace.app.remote.words.engine import Engine
-from tailrace.app.remote.words.group_reads import positions
 from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks
-from tailrace.core.replies import RangeReply, ReadReply, Reply, StreamFullInfo, StreamInfo
+from tailrace.core.replies import RangeReply, Reply, StreamFullInfo, StreamInfo
 
 
 class Runner:
@@ -39,7 +38,7 @@ class Runner:
     async def run(self, command: c.Command) -> Reply:
         """Run one command without waiting. Raises `EngineError`, `StreamError` and `LinkDown`."""
         if isinstance(command, c.Read | c.ReadGroup):
-            return await self._completed(command, await self._looks.look(command))
+            return await self._looks.look(command)
         require_free_names(command)
         job = JOBS.get(type(command))
         if job is not None:
@@ -79,18 +78,6 @@ class Runner:
             return RangeReply(reply.entries, reply.more, reply.exists, incarnation)
 
         return await of_one(self._link, library, key, page)
-
-    async def _completed(self, command: c.Read | c.ReadGroup, reply: ReadReply) -> ReadReply:
-        """Ask for the positions of a group that the engine's reply does not show, for a client that sees
-        them."""
-        if not isinstance(command, c.ReadGroup) or command.limits.page_bytes is None:
-            return reply
-        plan = positions(command, reply)
-        if plan is None:
-            return reply
-        completed = await self._planned(plan)
-        assert isinstance(completed, ReadReply)
-        return completed
 
     async def _planned(self, plan: Plan) -> Reply:
         results = await self._sent(plan)

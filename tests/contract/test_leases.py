@@ -12,7 +12,7 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from tests.contract.test_dead_letters import client, key, post, server, socket  # noqa: F401 - fixtures
-from tests.contract.test_websocket import say
+from tests.contract.test_websocket import hear, say
 from tests.support.sse_client import open_tail
 
 WAIT_MS = 30_000
@@ -132,6 +132,54 @@ def test_a_read_gathers_what_arrives_while_it_lingers(
     post(client, f"/streams/{key}/entries", {"fields": {"n": "1"}})
     capped = {**bounds, "count": 1, "linger_ms": WAIT_MS}
     assert len(post(client, path, {**who, **capped})["streams"][0]["entries"]) == 1
+
+
+@pytest.mark.parametrize("bounds", [{}, {"min_count": 2}, {"claim_min_idle_ms": 60_000}])
+def test_a_group_read_that_waits_in_vain_says_where_the_group_is(
+    client: httpx.Client,  # noqa: F811
+    key: str,  # noqa: F811
+    bounds: Any,
+) -> None:
+    last: str = post(client, f"/streams/{key}/entries", {"fields": {"n": "1"}})["id"]
+    client.put(f"/streams/{key}/groups/g", json={"after": "$"})
+    body = {"group": "g", "consumer": "bob", "streams": [{"key": key}], "wait_ms": 10, **bounds}
+    assert post(client, "/read-group", body)["streams"] == [{"key": key, "entries": [], "next": last}]
+
+
+def test_a_push_of_a_claimed_entry_says_where_the_group_is(
+    client: httpx.Client,  # noqa: F811
+    key: str,  # noqa: F811
+    socket: ClientConnection,  # noqa: F811
+) -> None:
+    client.put(f"/streams/{key}/groups/g", json={"after": "0", "create_stream": True})
+    entries = {"entries": [{"fields": {"n": "1"}}] * 2}
+    first, last = post(client, f"/streams/{key}/entries:batch?ids=true", entries)["ids"]
+    post(client, "/read-group", {"group": "g", "consumer": "alice", "streams": [{"key": key}]})
+    post(client, f"/streams/{key}/groups/g:ack", {"ids": [last]})
+    request = {"id": 1, "op": "consume", "group": "g", "consumer": "bob", "streams": [{"key": key}]}
+    say(socket, {**request, "credit": {"entries": 9}, "claim_min_idle_ms": 0})
+    pushed = hear(socket)
+    assert ([entry["id"] for entry in pushed["entries"]], pushed["next"]) == ([first], last)
+
+
+@pytest.mark.parametrize("kind", ["read", "read-group"])
+def test_a_read_of_several_streams_returns_when_the_first_one_has_enough(
+    client: httpx.Client,  # noqa: F811
+    key: str,  # noqa: F811
+    kind: str,
+) -> None:
+    streams = [{"key": key}, {"key": f"{key}:next"}]
+    for stream in streams:
+        client.put(f"/streams/{stream['key']}/groups/g", json={"after": "0", "create_stream": True})
+        post(client, f"/streams/{stream['key']}/entries:batch", {"entries": [{"fields": {"n": "1"}}] * 3})
+        post(client, f"/streams/{stream['key']}/entries:trim", {"max_length": 2})
+        deleted = post(client, f"/streams/{stream['key']}/entries", {"fields": {"n": "1"}})["id"]
+        client.delete(f"/streams/{stream['key']}/entries/{deleted}").raise_for_status()
+    body: dict[str, Any] = {"group": "g", "consumer": "bob", "streams": streams}
+    if kind == "read":
+        body = {"streams": [{**stream, "after": "0"} for stream in streams]}
+    found = post(client, f"/{kind}", {**body, "wait_ms": WAIT_MS, "min_count": 2})["streams"]
+    assert [len(stream["entries"]) for stream in found] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tailrace.core.stream_id import StreamId, parse_id
-from tests.differential.harness import Comparison, starts
+from tests.differential.harness import Comparison, groups_of, starts
 from tests.differential.probes import consumer_probes
 from tests.differential.replies import Members, Refusal, Reply
 from tests.differential.vocabulary import KEYS, Words
@@ -124,7 +124,7 @@ class Comparison70(Comparison):
         return isinstance(ours, Refusal) and ours.line == XSETID_BELOW_DELETED
 
     def compared(self, words: Words, reply: Reply) -> Reply:
-        for group in _groups(words, reply):
+        for group in groups_of(words, reply):
             if (words[2], group[b"name"]) in self._apart:
                 without_read_counters(group)
         return reply
@@ -134,7 +134,7 @@ class Comparison70(Comparison):
         if starts(words, b"XGROUP", b"CREATECONSUMER"):
             return self._probed(index)
         reply = super().expected(index)
-        if groups := _groups(words, reply):
+        if groups := groups_of(words, reply):
             stream = self.ask(b"XINFO", b"STREAM", words[2])
             for group in groups:
                 with_early_lag(group, stream[b"length"], *_first_and_max_deleted(stream))
@@ -180,13 +180,3 @@ class Comparison70(Comparison):
 
 def _first_and_max_deleted(stream: dict[bytes, Any]) -> tuple[StreamId, StreamId]:
     return parse_id(stream[b"recorded-first-entry-id"]), parse_id(stream[b"max-deleted-entry-id"])
-
-
-def _groups(words: Words, reply: Reply) -> list[Group]:
-    """The groups in a comparable reply of XINFO GROUPS or XINFO STREAM FULL, else none."""
-    if isinstance(reply, Refusal):
-        return []
-    if starts(words, b"XINFO", b"GROUPS"):
-        return list(reply)
-    full = starts(words, b"XINFO", b"STREAM") and isinstance(reply[b"groups"], list)
-    return list(reply[b"groups"]) if full else []

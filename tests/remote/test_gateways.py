@@ -4,13 +4,14 @@ back."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tailrace.app.remote.functions.library import Library
 from tests.support.engines import RedisOnPort, executable_of
 from tests.support.redis_server import required
 from tests.support.server_process import ServerProcess, running_server, tailrace
@@ -217,6 +218,37 @@ def test_an_eventual_read_is_answered_where_no_replica_is_connected(one: Server,
     one.command("XADD", key, "1-1", "a", "b")
     answer = httpx.get(f"{one.base_url}/v1/streams/{key}/entries", headers={"Consistency": "eventual"})
     assert [entry["id"] for entry in answer.json()["entries"]] == ["1-1"]
+
+
+def test_a_failure_of_the_servers_own_function_is_a_500(
+    redis: RedisOnPort, one: Server, key: str, gateways: list[ServerProcess]
+) -> None:
+    one.command("XGROUP", "CREATE", key, "g", "0", "MKSTREAM")
+    path, keyed = f"{one.base_url}/v1/streams/{key}", {"Producer-Id": "p", "Idempotency-Key": "k"}
+    with failing_library(redis):
+        failed = httpx.post(f"{path}/entries", json=ENTRY, headers=keyed)
+        assert problem(failed) == (500, "INTERNAL")
+        assert failed.json()["side_effects"] == "unknown"
+        body = {"group": "g", "consumer": "c", "streams": [{"key": key}], "wait_ms": 20_000, "min_count": 2}
+        assert problem(httpx.post(f"{one.base_url}/v1/read-group", json=body)) == (500, "INTERNAL")
+        [piped] = one.post("/v1/command/pipeline", [["XCLAIM", key, "g", "c", "0", "1-1"]]).json()
+        assert piped["error"].startswith("ERR the server failed")
+    assert "no such thing" in gateways[0].log_text
+    assert httpx.post(f"{path}/entries", json=ENTRY, headers=keyed).status_code == 201
+
+
+@contextmanager
+def failing_library(redis: RedisOnPort) -> Iterator[None]:
+    """Replace the functions of the gateways by functions that fail."""
+    name = Library("functions").name
+    functions = "".join(
+        f"redis.register_function('{name}_{access}', "
+        "function() return {err = 'ERR the function library failed: no such thing'} end)\n"
+        for access in ("read", "change", "grow")
+    )
+    assert redis.run("FUNCTION", "LOAD", "REPLACE", f"#!lua name={name}\n{functions}") == name.encode()
+    yield
+    redis.run("FUNCTION", "FLUSH")
 
 
 # --- an engine that goes and comes back --------------------------------------------------------------

@@ -12,7 +12,7 @@ from tailrace.app.remote.store import RemoteStore
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import fragment_from_flat
-from tailrace.core.replies import ReadReply
+from tailrace.core.replies import ReadReply, StreamInfo
 from tests.support.remote_stores import gateways, new_key, on_one, reached
 
 G: Final = b"g"
@@ -211,3 +211,36 @@ def test_a_read_that_is_cancelled_takes_nothing(store_url: str, key: bytes) -> N
         assert counts(await store.execute(reading("group", key))) == [3]
 
     on_one(store_url, scenario)
+
+
+@pytest.mark.parametrize("block_ms", [None, LONG_MS])
+def test_each_stream_of_a_read_whose_limit_is_reached_shows_its_position(
+    store_url: str, key: bytes, block_ms: int | None
+) -> None:
+    """On a Cluster, the streams are in several slots."""
+
+    async def scenario(store: RemoteStore) -> None:
+        keys = [key, *(b"%d:%s" % (number, key.strip(b"{}")) for number in range(3))]
+        await prepared(store, *keys, count=2)
+        last = [(await ends(store, each)) for each in keys]
+        await store.execute(c.SetGroupPosition(keys[3], G, last[3]))
+        limits = c.ReadLimits(max_count=1, page_bytes=1 << 20)
+        group = await store.execute(reading("group", *keys, block_ms=block_ms, limits=limits))
+        assert isinstance(group, ReadReply)
+        assert [read.next for read in group.streams] == [group.streams[0].entries.ids[0], 0, 0, last[3]]
+        assert counts(group) == [1, 0, 0, 0]
+        options: dict[str, Any] = {"block_ms": None, "limits": limits}
+        for after, expected in (c.Special.LAST_ID, last), (c.Special.LAST_ENTRY, [last[0]]):
+            plain = await store.execute(reading("plain", *keys, after=after, **options))
+            assert isinstance(plain, ReadReply)
+            assert [read.next for read in plain.streams][: len(expected)] == expected
+            assert 0 not in [read.next for read in plain.streams]
+
+    on_one(store_url, scenario)
+
+
+async def ends(store: RemoteStore, key: bytes) -> int:
+    """Return the id of the last entry."""
+    found = await store.execute(c.InfoStream(key))
+    assert isinstance(found, StreamInfo)
+    return found.last_id

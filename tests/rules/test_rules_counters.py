@@ -114,6 +114,16 @@ def test_rule_59_lag_is_nil_for_a_group_made_in_the_middle_or_in_the_future(r: R
     assert [counters(r, name)[1] for name in ("middle", "future")] == [None, None]
 
 
+def test_rule_59_lag_is_nil_where_xsetid_put_the_count_of_the_stream_below_that_of_the_group(r: R) -> None:
+    filled(r).line("XGROUP CREATE s g 0")
+    read(r, 4)
+    r.lines("XTRIM s MAXLEN 2\nXSETID s 5 ENTRIESADDED 2")
+    assert counters(r) == (4, None)
+    full = r.line("XINFO STREAM s FULL")
+    groups = dict(zip(full[::2], full[1::2], strict=True))["groups"]
+    assert [dict(zip(each[::2], each[1::2], strict=True))["lag"] for each in groups] == [None]
+
+
 # --- idempotency keys --------------------------------------------------------------------------------
 
 

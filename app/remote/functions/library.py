@@ -124,6 +124,11 @@ class Library:
         return call.read(await link.call(words, key=call.key, is_write=call.is_write))
 
 
+def has_failed(error: EngineError) -> bool:
+    """Whether the library failed, which is a defect of the server and no error of the command."""
+    return error.line.startswith(b"ERR the function library failed")
+
+
 def is_missing(error: EngineError) -> bool:
     """Whether a node answered that it does not have the library: nothing was done; load it and try again."""
     return error.line.startswith((b"NOSCRIPT", b"ERR Function not found"))

@@ -19,6 +19,7 @@ from tailrace.app.remote.readers.cutting import cut_to
 from tailrace.app.remote.request_options import current_options
 from tailrace.app.remote.tracking.replies import READS
 from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.group_reads import UNKNOWN_NEXT, is_new, positions
 from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.pending import group_look
 from tailrace.app.remote.words.plan import Plan, Result, value
@@ -97,11 +98,12 @@ class Looks:
         left = min(command.limits.max_count or READ_ENTRIES_MAX, READ_ENTRIES_MAX)
         for part in parts:
             sources = tuple(command.streams[place] for place in part)
-            if left <= 0 and not is_armed:
-                found.update(zip(part, map(_unread, sources), strict=True))
-                continue
             limits = _limited(command.limits, max(left, 1))
-            reply = await self._part(replace(command, streams=sources, limits=limits), is_armed=is_armed)
+            reading = replace(command, streams=sources, limits=limits)
+            if left <= 0 and isinstance(reading, ReadGroup):  # it has entries, so it does not wait
+                reply = await self._completed(reading, ReadReply(list(map(_unread, sources))))
+            else:  # the entries of a plain read are cut, so that each position becomes an id
+                reply = await self._part(reading, is_armed=is_armed)
             left -= sum(len(read.entries.ids) for read in reply.streams)
             found.update(zip(part, reply.streams, strict=True))
         return ReadReply([found[place] for place in range(len(command.streams))])
@@ -120,7 +122,16 @@ class Looks:
         results = await self._sent(command, plan, is_armed=is_armed)
         reply = plan.read(results)
         assert isinstance(reply, ReadReply)
-        return reply
+        return await self._completed(command, reply)
+
+    async def _completed(self, command: AnyRead, reply: ReadReply) -> ReadReply:
+        """Ask for the positions of a group that the engine's reply does not show."""
+        plan = positions(command, reply) if isinstance(command, ReadGroup) else None
+        if plan is None:
+            return reply
+        completed = plan.read(await self._once(command, plan, is_armed=False))
+        assert isinstance(completed, ReadReply)
+        return completed
 
     async def _sent(self, command: AnyRead, plan: Plan, *, is_armed: bool) -> list[Result]:
         """Send a plan; where a node lost the library, load it and send the plan again, which has done
@@ -173,5 +184,7 @@ def _limited(limits: ReadLimits, left: int) -> ReadLimits:
 
 
 def _unread(source: ReadFrom) -> StreamRead:
+    if is_new(source):
+        return StreamRead(source.key, NO_ENTRIES, next=UNKNOWN_NEXT, new=True)
     after = source.after
     return StreamRead(source.key, NO_ENTRIES, next=after if isinstance(after, int) else 0)

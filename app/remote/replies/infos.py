@@ -73,12 +73,19 @@ def _full_group(answer: Resp, now_ms: int) -> GroupFullInfo:
         name=_bytes(found[b"name"]),
         last_delivered_id=id_of(found[b"last-delivered-id"]),
         entries_read=_optional(found.get(b"entries-read")),
-        lag=_optional(found.get(b"lag")),
+        lag=_lag(found),
         pending_count=_int(found, b"pel-count"),
         nacked_count=_int(found, b"nacked-count"),
         pending=pending,
         consumers=[_full_consumer(each, now_ms) for each in _rows(found[b"consumers"])],
     )
+
+
+def _lag(group: Mapping[bytes, Resp]) -> int | None:
+    """Return the lag of a group; None for a negative one, which engines show after XSETID set the stream's
+    counter below that of the group."""
+    lag = _optional(group.get(b"lag"))
+    return None if lag is None or lag < 0 else lag
 
 
 def _full_pending(row: Resp, now_ms: int) -> PendingEntry:
@@ -114,7 +121,7 @@ def group_infos(rows: Sequence[Resp]) -> list[GroupInfo]:
             pending_count=_int(found, b"pending"),
             last_delivered_id=id_of(found[b"last-delivered-id"]),
             entries_read=_optional(found.get(b"entries-read")),
-            lag=_optional(found.get(b"lag")),
+            lag=_lag(found),
         )
         for found in map(map_of, rows)
     ]

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tailrace.api.ports import StoreUnavailable
+from tailrace.api.ports import StoreFailed, StoreUnavailable
+from tailrace.api.problems.table import DEFECT
+from tailrace.app.remote.functions.library import has_failed
 from tailrace.app.remote.link.port import EngineError, LinkDown
 from tailrace.core.command_table import NAMES
 from tailrace.core.commands import Command, Read, ReadGroup
@@ -65,6 +67,8 @@ _NAMED: Final = frozenset(
 def refusal_of(error: EngineError, command: Command) -> StreamError | StoreUnavailable:
     """Return what a client gets for this error of the engine. `app.remote.explanations` adds details that the
     line does not show."""
+    if has_failed(error):
+        return StoreFailed(DEFECT)
     line = error.line.decode("utf-8", "backslashreplace")
     word = line.partition(" ")[0]
     if word in _OPERATOR_WORDS:

@@ -144,8 +144,14 @@ def _with_times(entries: Entries, rows: Sequence[Resp]) -> Entries:
 
 
 def positions(command: ReadGroup, reply: ReadReply) -> Plan | None:
-    """Return the plan that completes the positions that the reply does not show; None if it shows all."""
-    unknown = [read.key for read in reply.streams if read.next == UNKNOWN_NEXT]
+    """Return the plan that completes the positions that the engine's reply does not show; None if a client
+    sees none of them. All streams are in one slot.
+
+    Only a page shows the position of a stream without entries.
+    """
+    is_page = command.limits.page_bytes is not None
+    missing = [read for read in reply.streams if read.next == UNKNOWN_NEXT]
+    unknown = list(dict.fromkeys(read.key for read in missing if is_page or read.entries.ids))
     if not unknown:
         return None
 
@@ -157,7 +163,7 @@ def positions(command: ReadGroup, reply: ReadReply) -> Plan | None:
 
 
 def _completed(read: StreamRead, group: bytes, found: dict[bytes, Result]) -> StreamRead:
-    if read.next != UNKNOWN_NEXT:
+    if read.next != UNKNOWN_NEXT or read.key not in found:
         return read
     result = found[read.key]
     infos = [] if isinstance(result, EngineError) else group_infos(values(result))

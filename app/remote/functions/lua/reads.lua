@@ -153,10 +153,12 @@ local function read_group(keys, args)
 end
 
 local function count_unread(stream, name, most)
+  -- The engine answers a range of COUNT 0 with nil.
+  if most <= 0 then return 0 end
   for _, group in ipairs(groups_of(stream)) do
     if group.name == name then
-      -- An engine may not know the number after a deletion.
-      if group.lag and info(stream)['max-deleted-entry-id'] == '0-0' then return math.min(group.lag, most) end
+      -- An engine may not know the number after a deletion, and one below 0 is wrong.
+      if group.lag and group.lag >= 0 and info(stream)['max-deleted-entry-id'] == '0-0' then return math.min(group.lag, most) end
       local position = group['last-delivered-id']
       if position == GREATEST_ID then return 0 end
       return #redis.call('XRANGE', stream, '(' .. position, '+', 'COUNT', most)
