@@ -129,8 +129,7 @@ def consumer_has_pending(
     deleted = {"deleted": str(pending)} if are_deleted else {}
     return StreamError(
         ErrorCode.CONSUMER_HAS_PENDING,
-        f"ERR consumer '{printable(consumer)}' has {pending} pending entries"
-        + (" that were deleted from the stream" if are_deleted else ""),
+        f"ERR consumer '{printable(consumer)}' has {pending} pending entries",
         {"key": key, "group": group, "consumer": consumer},
         pending=str(pending),
         **deleted,
