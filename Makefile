@@ -11,8 +11,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS ?=
-# How many processes run the tests; each takes whole files.
+# How many processes run the tests.
 TEST_PROCESSES ?= 2
+# Without compiled modules, each server of the tests would compile its own.
+export PYTHONDONTWRITEBYTECODE :=
 BENCH_ARGS ?=
 
 # A stamp file records that the requirements of these files are installed. It is older than a file that has changed.
@@ -56,10 +58,31 @@ TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-ser
 .PHONY: setup
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
 
+IN_PROCESSES := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile
+# The tests that must take every branch of core. Coverage would slow down the others.
+COVERING := tests/unit tests/rules tests/model
+
 .PHONY: test
-test: $(TEST) $(TEST_TOOLS) ## Run all tests with branch coverage of core, then test-spark-slow (25 minutes); PYTEST_ARGS selects tests
-	@$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --cov --cov-report=term $(PYTEST_ARGS)
-	@$(if $(PYTEST_ARGS),true,$(MAKE) --no-print-directory test-spark-slow)
+test: $(TEST) $(TEST_TOOLS) ## Run what a change must pass, in 15 minutes: all tests but the long ones; PYTEST_ARGS selects tests
+ifdef PYTEST_ARGS
+	@$(IN_PROCESSES) $(PYTEST_ARGS)
+else
+	@$(IN_PROCESSES) --cov --cov-report=term $(COVERING)
+	@$(IN_PROCESSES) $(COVERING:%=--ignore=%)
+endif
+
+# What the long tests do more often than the others.
+MORE := TAILRACE_DIFFERENTIAL_COMMANDS=200000 TAILRACE_FUNCTIONS_COMMANDS=10000 TAILRACE_GATEWAY_COMMANDS=2000 \
+  TAILRACE_MODEL_EXAMPLES=300 TAILRACE_FUZZ_PROGRAMS=60 TAILRACE_FUZZ_FRAMES=1500 TAILRACE_FUZZ_HEADS=1500 \
+  CRASH_KILL_ROUNDS=20 CRASH_POWER_CUTS=300 CRASH_BIT_FLIPS=100 LINEARIZABLE_OPERATIONS=8000 WAITING_ROUNDS=300 \
+  SPARK_ROWS=120000
+
+.PHONY: test-all
+test-all: $(TEST) $(TEST_TOOLS) ## Run all tests, the long ones too, as before a release (about an hour; prints how long it took)
+	@echo 'All tests take about an hour on two cores.'; export $(MORE); \
+	$(IN_PROCESSES) --cov --cov-report=term -m '' $(COVERING) && \
+	$(IN_PROCESSES) -m '' $(COVERING:%=--ignore=%) && $(ON_EXECUTORS) && \
+	echo "All tests took $$((SECONDS / 60)) minutes."
 
 .PHONY: check
 check: $(DEV) ## Check lint rules, formatting, types and layers
@@ -90,13 +113,13 @@ stack-test: $(TEST) redis-server $(REDIS_8) nginx promtool ## Run three gateways
 	@$(BIN)/python -m tests.release.gateway_stack
 
 # The tests of losses and duplicates that share one session, on executors in processes of their own.
-ON_EXECUTORS := source_replays writer_replays sink_replays sink_sessions archive_readers archive_incarnations
+ON_EXECUTORS = SPARK_MASTER='local-cluster[2,1,1024]' $(BIN)/python -m pytest $(foreach name,source_replays \
+  writer_replays sink_replays sink_sessions archive_readers archive_incarnations,tests/spark/test_$(name).py)
 
 .PHONY: test-spark-slow
 test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate clusters, 120 000 rows per case
-	@SPARK_ROWS=120000 $(BIN)/python -m pytest -m 'spark_slow or spark_faults' tests/spark $(PYTEST_ARGS)
-	@$(if $(PYTEST_ARGS),true,SPARK_MASTER='local-cluster[2,1,1024]' \
-	  $(BIN)/python -m pytest $(ON_EXECUTORS:%=tests/spark/test_%.py))
+	@SPARK_ROWS=120000 $(BIN)/python -m pytest -m 'long or spark_faults' tests/spark $(PYTEST_ARGS)
+	@$(if $(PYTEST_ARGS),true,$(ON_EXECUTORS))
 
 .PHONY: spark-chaos
 spark-chaos: $(TEST) java ## Send 240 000 rows through sink, source and archive while everything is killed, and count them (CHAOS_ARGS='--seed 7')

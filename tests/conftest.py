@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
+from tests.support.seeds import FIRST_SEED, NAME
 from tests.support.server_process import ServerProcess, running_server
 
 # A time limit would fail tests on a busy machine.
@@ -30,6 +31,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 @pytest.fixture(scope="session")
 def base_url(server: ServerProcess) -> str:
     return server.base_url
+
+
+def pytest_report_header() -> str:
+    return f"{NAME}={FIRST_SEED}: the first seed of random tests, which changes every day"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

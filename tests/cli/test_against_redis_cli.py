@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.shell import shell
 from tests.support.redis_server import RedisServer, find_redis_server, required
+from tests.support.seeds import seeds
 from tests.support.server_process import ServerProcess, running_server
 
 Both: TypeAlias = Callable[[str, bytes], tuple[bytes, bytes]]
@@ -105,7 +106,7 @@ def test_repetitions_and_standard_input_are_as_in_redis_cli(both: Both, options:
     assert ours == theirs
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_random_lines_are_cut_into_the_same_words(both: Both, seed: int) -> None:
     chance = random.Random(seed)
     alphabet = [b'"', b"'", b"\\", b" ", b"x41", b"n", b"a", b"\t", b"\xc3\xa9", b"\xff"]

@@ -6,23 +6,26 @@ That none is missing, `tests.support.api_client` holds for each request of each 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tailrace.api.problems.examples import EXAMPLES as WORDED
 from tailrace.api.problems.examples import REQUEST_ID, problem_examples
 from tailrace.api.problems.table import KINDS
 from tests.support.api_client import ApiClient, the_document
+from tests.support.documented import Operation
 from tests.support.provocations import ELSEWHERE, WITHOUT_ENGINE, refused
+from tests.support.rest_words import COMMAND_OPERATIONS, sentences, speaks_rest
 
 DOCUMENT = the_document()
 EXAMPLES = problem_examples(KINDS)
 
-DOCUMENTED = [
-    (name, code)
+CODES = {
+    name: sorted(operation.all_codes - ELSEWHERE - ({"INTERNAL"} if name in WITHOUT_ENGINE else set()))
     for name, operation in DOCUMENT.operations.items()
-    for code in sorted(operation.all_codes - ELSEWHERE)
-    if not (name in WITHOUT_ENGINE and code == "INTERNAL")
-]
+}
+"""The codes that a request to each operation provokes."""
 
 SHOWN_BY = {
     "BUSYGROUP": "xgroup_create",
@@ -43,16 +46,27 @@ SHOWN_BY = {
 """The operation whose answer a code's example is, where that is not `xadd`."""
 
 
-@pytest.mark.parametrize(("name", "code"), DOCUMENTED)
-def test_an_operation_answers_each_problem_that_it_documents(name: str, code: str) -> None:
-    operation = DOCUMENT.operations[name]
+def mistakes(operation: Operation, code: str) -> Iterator[str]:
+    """Provoke a problem of an operation, and return what is wrong with the response."""
     response = refused(ApiClient.with_race(), operation, code)
-    assert code in operation.codes(response.status_code)
-    if operation.method != "HEAD":
-        assert response.json()["code"] == code
+    if code not in operation.codes(response.status_code):
+        yield f"{code}: status {response.status_code}"
+    if operation.method == "HEAD":
+        return
+    problem = response.json()
+    if problem["code"] != code:
+        yield f"{code}: {problem}"
+    elif operation.name not in COMMAND_OPERATIONS:
+        yield from (f"{code}: {sentence}" for sentence in sentences(problem) if not speaks_rest(sentence))
 
 
-@pytest.mark.parametrize("code", sorted({code for _, code in DOCUMENTED}))
+@pytest.mark.parametrize("name", CODES)
+def test_an_operation_answers_each_problem_that_it_documents_in_words_of_rest(name: str) -> None:
+    operation = DOCUMENT.operations[name]
+    assert [mistake for code in CODES[name] for mistake in mistakes(operation, code)] == []
+
+
+@pytest.mark.parametrize("code", sorted({code for codes in CODES.values() for code in codes}))
 def test_the_example_of_a_problem_is_what_is_answered(code: str) -> None:
     operation = DOCUMENT.operations[SHOWN_BY.get(code, "xadd")]
     answered = refused(ApiClient.with_race(), operation, code).json()

@@ -1,14 +1,11 @@
 """The texts of problems: sentences for REST over REST, the lines of Redis for Redis commands, and hints. A
-request provokes each documented problem and each mistake of the table.
-
-Each documented problem is provoked, and so is each mistake of the table.
+request makes each mistake of the table; `test_documents_problems.py` provokes each documented problem.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,46 +16,7 @@ from tailrace.api.routes import ROUTERS
 from tailrace.core import errors
 from tailrace.core.errors import ErrorCode, StreamError
 from tests.support.api_client import FIRST, GROUP, JSON, KEY, NDJSON, THIRD, ApiClient, the_document
-from tests.support.provocations import ELSEWHERE, WITHOUT_ENGINE, refused
-
-COMMAND_OPERATIONS = {"command", "pipeline", "transaction"}
-
-REDIS_WORDS = re.compile(
-    r"\bX[A-Z]{3,}|\b(?:MKSTREAM|NOMKSTREAM|ENTRIESREAD|MAXLEN|MINID|JUSTID|CLAIM|COUNT|BLOCK|GROUP|STREAMS|ERR|OOM)\b"
-    r"|top item|stream command argument|no such key|for key name|maxmemory"
-)
-LIBRARY_WORDS = re.compile(
-    r"Value error|Input should|Field required|Extra inputs|after validation|unable to parse|Invalid JSON"
-    r"|should have|Expected `|valid integer|valid string|List |Dictionary |None\b|JSON is malformed"
-)
-
-
-def sentences(problem: dict[str, Any]) -> Iterator[str]:
-    yield problem["title"]
-    yield problem["detail"]
-    for item in problem.get("errors", ()):
-        yield item["detail"]
-
-
-def assert_speaks_rest(problem: dict[str, Any]) -> None:
-    for sentence in sentences(problem):
-        assert not REDIS_WORDS.search(sentence), sentence
-        assert not LIBRARY_WORDS.search(sentence), sentence
-
-
-DOCUMENTED = [
-    (name, code)
-    for name, operation in the_document().operations.items()
-    for code in sorted(operation.all_codes - ELSEWHERE)
-    if operation.method != "HEAD"
-    and name not in COMMAND_OPERATIONS
-    and not (name in WITHOUT_ENGINE and code == "INTERNAL")
-]
-
-
-@pytest.mark.parametrize(("name", "code"), DOCUMENTED)
-def test_a_problem_of_a_rest_operation_speaks_rest(name: str, code: str) -> None:
-    assert_speaks_rest(refused(ApiClient.with_race(), the_document().operations[name], code).json())
+from tests.support.rest_words import COMMAND_OPERATIONS, assert_speaks_rest
 
 
 def test_errors_of_a_whole_server_speak_rest() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tailrace.core.glob import compile_glob
 from tests.differential.versions import Peer
+from tests.support.seeds import seeds
 
 PATTERN_BYTES: Final = b"aaabb-c]\\^**?[[\xff\n.$("
 KEY_BYTES: Final = b"aabbc-]\\^*?[\xff\xfe\n."
@@ -18,7 +19,7 @@ def words(chance: random.Random, alphabet: bytes, count: int, longest: int) -> l
     return [bytes(chance.choices(alphabet, k=chance.randint(1, longest))) for _ in range(count)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_a_random_pattern_finds_the_keys_that_redis_finds(peer: Peer, seed: int) -> None:
     server, chance = peer.server, random.Random(seed)
     keys = set(words(chance, KEY_BYTES, 200, 6))

@@ -16,9 +16,10 @@ from tests.differential.harness import Difference, commands_of
 from tests.differential.shrink import as_text, shrink
 from tests.differential.versions import Peer
 from tests.differential.vocabulary import Program
+from tests.support import seeds
 
-COMMANDS: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_COMMANDS", "200000"))
-FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", "1"))
+COMMANDS: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_COMMANDS", "20000"))
+FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
 SHARDS: Final = 10
 STEPS_PER_PROGRAM: Final = 60
 

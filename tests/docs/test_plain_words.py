@@ -14,8 +14,6 @@ import tokenize
 from collections.abc import Iterator
 from typing import Final
 
-import pytest
-
 from tests.support.pages import PAGES, ROOT, text_of
 
 SOURCES: Final = {
@@ -131,15 +129,14 @@ def prose_of_python(source: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_written_in_plain_words(page: str) -> None:
-    found = sorted(findings(page, text_of(page)))
+def test_pages_are_written_in_plain_words() -> None:
+    found = [each for page in PAGES for each in sorted(findings(page, text_of(page)))]
     assert not found, "\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("file", SOURCES)
-def test_docstrings_and_comments_are_written_in_plain_words(file: str) -> None:
-    found = sorted(findings(file, prose_of_python(SOURCES[file].read_text())))
+def test_docstrings_and_comments_are_written_in_plain_words() -> None:
+    prose = ((name, prose_of_python(path.read_text())) for name, path in SOURCES.items())
+    found = [each for name, text in prose for each in sorted(findings(name, text))]
     assert not found, "\n" + "\n".join(found)
 
 

@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final, Protocol, TypeVar
 
-SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", "17"))
+from tests.support.seeds import FIRST_SEED
+
+SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", FIRST_SEED))
 """The seed of the first program."""
 
 PROGRAMS: Final = os.environ.get("TAILRACE_FUZZ_PROGRAMS")

@@ -18,7 +18,7 @@ from tests.fuzz.http_runs import run
 from tests.fuzz.programs import run_all, seeds
 from tests.support.server_process import ServerProcess
 
-PROGRAMS: Final = 60
+PROGRAMS: Final = 10
 
 
 @pytest.mark.parametrize("first", ["none", "slow"], indirect=True)

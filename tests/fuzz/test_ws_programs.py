@@ -27,7 +27,7 @@ from tests.fuzz.ws_requests import CONSUMED_GROUP, CONSUMER, consumed_key
 from tests.fuzz.ws_shared import WsSharedStream
 from tests.support.server_process import ServerProcess
 
-PROGRAMS: Final = 15
+PROGRAMS: Final = 6
 LAST_CREDIT: Final = 1_000_000
 LAST_ID: Final = "999999-1"
 """The id of the last entry for a consumer, which it gets after all others."""

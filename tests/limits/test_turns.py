@@ -2,7 +2,7 @@
 
 The largest request of each operation is sent to the surface over the real engine. Work is counted in calls of
 functions, those in C included. Work in C that grows with bytes alone is not seen here; `make bench-largest`
-measures it.
+measures it. `make test` takes a tenth of the requests, others every day.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tailrace.app.metrics.sources import Sources
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
 from tests.support.api_client import the_document
+from tests.support.seeds import some_each_day
 
 WORK_OF: Final = {"call": 3, "c_call": 1}
 """A call of a function in Python costs about three times as much as one in C."""
@@ -104,7 +105,7 @@ def state() -> State:
     return State(SCALE)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some_each_day(CASES, 10), ids=lambda case: case.name)
 def test_a_request_lets_others_have_their_turn(app: Any, state: State, case: Case) -> None:
     loop = CountingLoop()
     try:

@@ -25,7 +25,7 @@ from tests.support.redis_server import required
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.tokens import ALL_SCOPES, make_token
 
-PROGRAMS: Final = 30
+PROGRAMS: Final = 10
 
 
 @pytest.fixture(params=["redis-8.10.2", "redis-7.0.15", "valkey-9.1.2", "cluster-8.10.2"])

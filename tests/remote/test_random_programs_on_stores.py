@@ -1,7 +1,7 @@
 """Random programs of commands get the answers of the embedded engine from a gateway before each engine, alone
 and as a Cluster.
 
-`TAILRACE_GATEWAY_COMMANDS` is how many commands each store gets (2000), and `TAILRACE_DIFFERENTIAL_SEED` the
+`TAILRACE_GATEWAY_COMMANDS` is how many commands each store gets (1000), and `TAILRACE_DIFFERENTIAL_SEED` the
 seed of the first program. A failing program is printed small, with its seed. `make gateway-random` runs
 100 000 commands on each.
 """
@@ -18,12 +18,13 @@ from tests.differential.harness import Difference, commands_of
 from tests.differential.shrink import as_text, shrink
 from tests.differential.vocabulary import Program
 from tests.remote.random_programs import Behind
-from tests.support.engines import STORES, engine, executable_of
+from tests.support import seeds
+from tests.support.engines import STORE_PARAMS, engine, executable_of
 from tests.support.redis_server import required
 from tests.support.store_commands import StoreCommands
 
-COMMANDS: Final = int(os.environ.get("TAILRACE_GATEWAY_COMMANDS", "2000"))
-FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", "1"))
+COMMANDS: Final = int(os.environ.get("TAILRACE_GATEWAY_COMMANDS", "1000"))
+FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
 STEPS: Final = 60
 
 
@@ -141,7 +142,7 @@ FOUND: Final[dict[str, tuple[str, ...]]] = {
 """Programs that once had other answers behind a gateway."""
 
 
-@pytest.fixture(scope="module", params=STORES)
+@pytest.fixture(scope="module", params=STORE_PARAMS)
 def behind(request: pytest.FixtureRequest) -> Iterator[Behind]:
     name: str = request.param
     if executable_of(name) is None and not required():

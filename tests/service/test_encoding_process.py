@@ -28,6 +28,7 @@ from tailrace.core.storage.data_files import FILE_NAME
 from tailrace.core.storage.encoding import StreamRows, passage_of, stream_rows
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import connect
+from tests.support.seeds import seeds
 from tests.unit.test_replay import Program, picture
 
 KEY = b"s"
@@ -321,7 +322,7 @@ def _fail() -> None:
 # --- gathering in steps --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_streams_that_change_while_a_checkpoint_is_gathered_are_stored_as_of_its_instant(
     stage: Stage, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,7 +63,7 @@ def test_progress_counts_steps_and_percent() -> None:
     assert str(Progress(0, 1_000)) == "0 of 0 steps, 0 of 0 entries, 100 %"
 
 
-@pytest.mark.spark_slow
+@pytest.mark.long
 def test_the_program_logs_its_progress_prints_its_report_and_says_in_one_line_what_stops_it(
     tmp_path: Path,
 ) -> None:

@@ -72,7 +72,7 @@ def test_a_job_that_dies_between_any_two_of_its_acts_loses_and_doubles_nothing(
         assert_each_once(spark, server.base_url, path, ENTRIES)
 
 
-@pytest.mark.spark_slow
+@pytest.mark.long
 def test_a_million_entries_survive_five_kills_of_the_driver(spark: SparkSession, tmp_path: Path) -> None:
     """At random points. The next driver starts its Spark while the one before is at work."""
     seed = int(os.environ.get("ARCHIVE_SEED", random.randrange(1 << 32)))

@@ -80,7 +80,7 @@ def test_a_run_without_counts_or_with_something_wrong_is_not_right() -> None:
     assert "NOT every row once" in chaos.table(outcome)
 
 
-@pytest.mark.spark_slow
+@pytest.mark.long
 def test_every_row_arrives_once_though_each_part_is_killed_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ from tests.spark.queries import NOT_STARTED
 from tests.spark.spark_processes import SPARK_HOME, standalone_cluster
 from tests.support.distributions import PIP, ROOT, Environment, environment_with, finished, outside
 
-pytestmark = pytest.mark.spark_slow
+pytestmark = pytest.mark.long
 
 FIRST_JOB: Final = ROOT / "spark_client/examples/first_job.py"
 ARRIVED: Final = "1000 of 1000 numbers arrived"

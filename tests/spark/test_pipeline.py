@@ -65,7 +65,7 @@ def assert_windows_are_right(pace: list[dict[str, Any]], readings: int) -> None:
     assert len(windows) >= 5 * ((seconds - READINGS_A_FILE // 5 - 600) // 300)
 
 
-@pytest.mark.spark_slow
+@pytest.mark.long
 def test_the_pipeline_runs_by_spark_submit_on_a_standalone_cluster(standalone: str, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         submitted = subprocess.run(

@@ -19,7 +19,7 @@ from tests.spark.faults import attempts_at, attempts_stream
 from tests.spark.queries import ROWS, assert_each_once, numbered_rows, numbers_in, target_of, write_input
 from tests.spark.spark_processes import STARTS_WITHIN_S, Driver, driver
 
-pytestmark = pytest.mark.spark_slow
+pytestmark = pytest.mark.long
 
 PROGRAM: Final = "tests.spark.sink_driver"
 SOURCES: Final = ("files", "stream")

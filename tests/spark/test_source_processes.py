@@ -18,7 +18,7 @@ from tests.spark.queries import CHUNK_ROWS, ROWS, numbered_rows, numbers_in, tar
 from tests.spark.spark_processes import Driver, driver
 from tests.spark.test_sink_processes import PROGRAM, wait_for_an_attempt
 
-pytestmark = pytest.mark.spark_slow
+pytestmark = pytest.mark.long
 
 CHUNKS_PER_PART: Final = 6
 

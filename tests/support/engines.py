@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Final, Self
 
 import hiredis
+import pytest
 
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_node import free_ports
@@ -31,6 +32,15 @@ STORES: Final = (
     "cluster-valkey-9.1.2",
 )
 """The engines behind a gateway: one server, or a Cluster of three masters with a replica each."""
+
+IN_EVERY_RUN: Final = frozenset({"redis-8.10.2", "cluster-7.0.15"})
+"""The newest engine, whose own commands a gateway uses, and the oldest one, which has the fewest of them, as
+a Cluster. `make test-all` runs all stores."""
+
+STORE_PARAMS: Final = [
+    store if store in IN_EVERY_RUN else pytest.param(store, marks=pytest.mark.long) for store in STORES
+]
+"""All stores, as parameters of a fixture."""
 
 
 def executable_of(store: str) -> str | None:

@@ -48,6 +48,7 @@ from tailrace.core.replies import AppendReply, RangeReply
 from tailrace.core.retention import RetentionRules
 from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_store import START_MS
+from tests.support.seeds import seeds
 from tests.support.websocket_client import JSON, MSGPACK, Client
 
 FIELDS = {"rider": "Castilla"}
@@ -191,7 +192,7 @@ def _outcome_of(frames: list[str], waiting: int) -> Any:
 
 
 @pytest.mark.parametrize("subprotocol", [JSON, MSGPACK])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_arrays_of_appends_are_answered_as_the_same_requests_one_by_one(seed: int, subprotocol: str) -> None:
     chance = random.Random(seed)
     together, apart = Client(subprotocol=subprotocol), Client(subprotocol=subprotocol)
@@ -288,7 +289,7 @@ def test_a_large_frame_is_not_joined_with_the_appends_around_it() -> None:
     assert [request.request_count for request in turn.requests] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_frames_that_wait_together_are_answered_as_one_by_one(seed: int) -> None:
     chance = random.Random(seed)
     together, apart = Client(), Client()

@@ -24,6 +24,7 @@ from tailrace.core.storage.salvage import Salvage
 from tailrace.core.storage.schema import connect, get_meta
 from tailrace.core.storage.totals import decode_totals
 from tests.support.engine_calls import FRAGMENT
+from tests.support.seeds import seeds
 from tests.unit.test_replay import Program, picture
 from tests.unit.test_storage import Disk
 
@@ -99,7 +100,7 @@ def _parts(connection: sqlite3.Connection) -> int:
     return 0 if raw is None else decode_totals(raw).parts
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_commands_between_the_steps_are_kept_wherever_the_checkpoint_stops(tmp_path: Path, seed: int) -> None:
     now_ms, expected = 1000, None
     for round_number in range(6):

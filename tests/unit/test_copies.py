@@ -26,6 +26,7 @@ from tailrace.core.storage import checkpoint
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.records import decode_effects, encode_effects
 from tests.support.engine_calls import FRAGMENT, Calls, at
+from tests.support.seeds import seeds
 from tests.unit.test_replay import picture
 from tests.unit.test_storage import Disk
 
@@ -228,7 +229,7 @@ class Copying:
         assert picture(disk.engine.keyspace, self.now_ms) == picture(self.memory, self.now_ms)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_copies_read_the_same_at_every_step_of_a_checkpoint_and_after_a_crash_in_it(
     tmp_path: Path, seed: int
 ) -> None:

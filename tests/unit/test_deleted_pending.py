@@ -16,6 +16,7 @@ from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.stream_id import format_id
 from tests.support.engine_calls import at
+from tests.support.seeds import seeds
 from tests.unit.test_many_ids import calls_of, command
 from tests.unit.test_trim_work import filled, stream_of
 
@@ -126,7 +127,7 @@ def expected(engine: Engine, count: int, min_idle_ms: int, now_ms: int) -> list[
     return list(map(format_id, found[:count]))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_claims_find_the_live_entries_that_are_idle_longest(seed: int) -> None:
     random = Random(seed)
     engine = delivered(300, random.choice((1, 3, 20)))

@@ -13,6 +13,7 @@ from tailrace.core.errors import ErrorCode
 from tailrace.core.invariants import check
 from tailrace.core.replies import DeleteResult
 from tests.support.engine_calls import Calls, at, texts
+from tests.support.seeds import seeds
 
 IDS = [f"{number}-0" for number in range(1, 101)]
 
@@ -79,7 +80,7 @@ def test_a_stretch_claimed_from_a_delivery_stays_in_one_piece(calls: Calls) -> N
     assert pending(calls)[80:] == [(each, b"alice", 1) for each in IDS[80:]]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_scattered_entries_stay_as_they_are_whatever_is_claimed_nacked_and_acknowledged_of_them(
     calls: Calls, seed: int
 ) -> None:
@@ -115,7 +116,7 @@ def test_scattered_entries_stay_as_they_are_whatever_is_claimed_nacked_and_ackno
         assert {at(each): (owner, count) for each, owner, count in pending(calls)} == expected
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_acknowledging_in_any_order_and_stretch_leaves_exactly_the_rest(calls: Calls, seed: int) -> None:
     chance = random.Random(seed)
     left = [at(each) for each in IDS]

@@ -22,6 +22,7 @@ from tailrace.core.log.entry import (
 from tailrace.core.log.entry_json import Shape, wire_entries, wire_lines, wire_ndjson
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import make_id
+from tests.support.seeds import seeds
 
 flat_bytes = st.lists(st.tuples(st.binary(max_size=8), st.binary(max_size=8)), min_size=1, max_size=5).map(
     lambda pairs: [item for pair in pairs for item in pair]
@@ -130,7 +131,7 @@ def test_new_entries_were_idle_and_delivered_zero_times() -> None:
     assert len(entries) == 1
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_many_entries_are_written_as_each_of_them_alone(seed: int) -> None:
     chance = random.Random(seed)
     first = make_id(chance.choice((5, 1_692_632_086_370)), chance.choice((0, 95, (1 << 64) - 20)))

@@ -26,10 +26,11 @@ from tests.support.pipelines import (
     settled,
 )
 from tests.support.protocol import connected, echo
+from tests.support.seeds import seeds
 
 
 @pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_pipelined_requests_with_known_heads_are_answered_like_requests_one_by_one(
     store_class: type[EngineStore], seed: int
 ) -> None:

@@ -28,10 +28,11 @@ from tests.support.pipelines import (
     settled,
 )
 from tests.support.protocol import connected, until
+from tests.support.seeds import seeds
 
 
 @pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_pipelined_requests_are_answered_alike_however_they_are_divided(
     store_class: type[EngineStore], seed: int
 ) -> None:

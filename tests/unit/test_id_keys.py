@@ -26,8 +26,9 @@ from tailrace.core.id_keys import (
 )
 from tailrace.core.stream_id import MAX_ID, ZERO_ID
 from tests.support.colliding_ids import Counted, colliding_ids, counted
+from tests.support.seeds import seeds
 
-SEEDS: Final = range(60)
+SEEDS: Final = seeds(60)
 MANY: Final = 2_000
 COMPARISONS_PER_ID: Final = 20
 """What a sort of so many ids needs, and more."""

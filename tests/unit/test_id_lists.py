@@ -11,6 +11,7 @@ from tailrace.api.wire.id_lists import consecutive_ids
 from tailrace.core.errors import StreamError
 from tailrace.core.limits import IDS_PER_REQUEST_MAX
 from tailrace.core.stream_id import U64_MAX, parse_id
+from tests.support.seeds import seeds
 
 
 def texts(ms: object, first: int, count: int = 20) -> list[str]:
@@ -78,7 +79,7 @@ def test_another_list_is_not_read(raw: bytes) -> None:
     assert consecutive_ids(raw) is None
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_a_list_with_one_changed_byte_is_read_as_one_by_one_or_not_at_all(seed: int) -> None:
     chance = random.Random(seed)
     raw = raw_of(texts(chance.choice((5, 55, 1692632086370)), chance.choice((0, 5, 90))))

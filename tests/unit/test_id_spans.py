@@ -12,6 +12,7 @@ from tailrace.core.log.holes import live_stretches
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.storage.records import decode_effects, encode_effects
+from tests.support.seeds import seeds
 from tests.unit.test_trim_work import pending_stream, stream_of
 
 
@@ -20,7 +21,7 @@ def some_spans(random: Random) -> list[tuple[int, int]]:
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_a_mask_shows_which_ids_are_in_a_span(seed: int) -> None:
     random = Random(seed)
     found = some_spans(random)
@@ -38,7 +39,7 @@ def test_a_mask_shows_which_ids_are_in_a_span(seed: int) -> None:
         assert spans.count_meeting(start, start + size) == len(meeting)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_stretches_are_the_live_positions_below_the_end(seed: int) -> None:
     random = Random(seed)
     holes, end = random.getrandbits(64) & random.getrandbits(64), random.randrange(65)

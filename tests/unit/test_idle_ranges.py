@@ -10,6 +10,7 @@ import pytest
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.stream_id import format_id
+from tests.support.seeds import seeds
 from tests.unit.test_deleted_pending import delivered, group_of
 from tests.unit.test_many_ids import calls_of, command
 
@@ -36,7 +37,7 @@ def found_or_refused(engine: Engine, now_ms: int, idle_ms: int, *options: object
         raise
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 @pytest.mark.parametrize("looks_max", [5, 1_000])
 def test_idle_entries_are_those_that_a_look_at_each_entry_finds(
     seed: int, looks_max: int, monkeypatch: pytest.MonkeyPatch

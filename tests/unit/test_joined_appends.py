@@ -24,6 +24,7 @@ from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_store import START_MS
 from tests.support.pipelines import APPEND, HOT_GET, LATE_REFUSED, REFUSED, answers_in, post, settled
 from tests.support.protocol import Transport, connected
+from tests.support.seeds import seeds
 
 OTHER = post(b"/v1/streams/other/entries", b'{"fields":{"rider":"Binda"}}')
 ALONE = post(b"/v1/streams/race/entries", b'{"fields":{"a":"1"},"nomkstream":true}')
@@ -125,7 +126,7 @@ def counts_of(store: EngineStore, protocol: HttpProtocol) -> Any:
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_requests_of_one_turn_are_answered_and_counted_like_requests_one_by_one(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

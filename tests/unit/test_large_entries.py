@@ -16,6 +16,7 @@ from tailrace.core.log.entry import BASE64_MARK, fragment_from_flat
 from tailrace.core.storage.recovery import recover
 from tailrace.core.stream_id import MAX_ID, ZERO_ID
 from tests.support.engine_calls import FRAGMENT, Calls, at
+from tests.support.seeds import seeds
 from tests.unit.test_storage import Disk
 
 KINDS = [
@@ -42,7 +43,7 @@ def is_refused(calls: Calls, command: c.Range, size_bytes: int) -> bool:
     return isinstance(reply, StreamError) and reply.code is ErrorCode.REPLY_TOO_LARGE
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_only_ranges_that_do_not_fit_are_refused(seed: int) -> None:
     random = Random(seed)
     calls = with_large_entries(random)

@@ -14,6 +14,7 @@ from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
 from tailrace.core.pending.packing import PACK_LENGTH
+from tests.support.seeds import seeds
 from tests.unit.test_many_ids import calls_of, command
 from tests.unit.test_trim_work import filled, stream_of
 
@@ -51,7 +52,7 @@ def pending_of(engine: Engine) -> list[list[tuple[int, str, int]]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("is_sorted", [False, True])
 @pytest.mark.parametrize("left", [0, 20, 300, 580])
 def test_a_trim_takes_bunches_apart_as_entry_by_entry(seed: int, left: int, *, is_sorted: bool) -> None:
@@ -149,7 +150,7 @@ def test_the_deletion_of_a_consumer_runs_no_line_for_entries_of_others() -> None
     assert lines(3) < lines(2) + 200
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("new_owner", [None, b"b", b"new"])
 def test_a_consumer_goes_as_entry_by_entry(seed: int, new_owner: bytes | None) -> None:
     engine = claimed(Random(seed), 150, 7)

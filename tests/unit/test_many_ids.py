@@ -19,9 +19,10 @@ from tailrace.core.parser import parse_request
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tests.support.engine_calls import FRAGMENT
+from tests.support.seeds import seeds
 
 ENTRIES: Final = 150
-SEEDS: Final = range(40)
+SEEDS: Final = seeds(40)
 GROUPS: Final = (b"g", b"h")
 
 

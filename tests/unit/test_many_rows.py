@@ -27,6 +27,7 @@ from tailrace.core.parser import parse_request
 from tailrace.core.pending.units import BUNCH_LENGTH_MAX
 from tailrace.core.replies import ClaimReply
 from tests.support.engine_calls import FRAGMENT
+from tests.support.seeds import seeds
 from tests.unit.test_many_ids import calls_of, command
 from tests.unit.test_slices import turns_of
 from tests.unit.test_trim_work import disturb, filled, stream_of
@@ -43,7 +44,7 @@ def delivered(entries: int, count: int) -> Engine:
 # --- what they give --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_pending_entries_are_divided_by_their_units(seed: int) -> None:
     random = Random(seed)
     step = random.choice((1, 1 << 64))
@@ -82,7 +83,7 @@ def expected_scan(
     return claimed, dropped, 0
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_scan_for_idle_entries_is_that_of_one_entry_after_another(seed: int) -> None:
     random = Random(seed)
     step = random.choice((1, 1 << 64))

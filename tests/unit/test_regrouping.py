@@ -10,6 +10,7 @@ import pytest
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
 from tailrace.core.pending import regrouping, scattered
+from tests.support.seeds import seeds
 from tests.unit.test_large_removals import pending_of
 from tests.unit.test_many_ids import calls_of, command
 from tests.unit.test_trim_work import filled, stream_of
@@ -21,7 +22,7 @@ def words_of(numbers: list[int]) -> list[str]:
     return [f"{number}-0" for number in numbers]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_claims_of_scattered_entries_leave_them_in_the_order_of_the_claims(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
+from tests.support.seeds import seeds
 
 KEYS = (b"s", b"t")
 DEAD = (b"s", b"t", b"dead", None)
@@ -264,7 +265,7 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
     return infos, orders, settings, schedules, held, rest
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_keyspace_is_consistent_after_every_command_and_rebuilt_by_its_effects(seed: int) -> None:
     engine = Engine()
     program = Program(seed, engine)
@@ -285,7 +286,7 @@ def test_a_keyspace_is_consistent_after_every_command_and_rebuilt_by_its_effects
     assert picture(rebuilt, now_ms) == picture(engine.keyspace, now_ms)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_a_refused_command_changes_nothing(seed: int) -> None:
     engine = Engine()
     program = Program(1000 + seed, engine)

@@ -13,6 +13,7 @@ from tailrace.core.commands import ReadLimits
 from tailrace.core.log.entry import flat_of, fragment_from_flat
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import format_id
+from tests.support.seeds import seeds
 
 ITEMS = (
     b"",
@@ -67,7 +68,7 @@ def random_entries(chance: random.Random) -> Entries:
     return Entries(ids, fragments, *numbers)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_the_size_of_an_entry_is_that_of_its_resp_and_within_its_bound(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(200):
@@ -79,7 +80,7 @@ def test_the_size_of_an_entry_is_that_of_its_resp_and_within_its_bound(seed: int
         assert sum(sizes) <= at_most + reply_budget._around_at_most(entries, claim=claim), seed
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_a_reply_ends_with_the_entry_that_reaches_the_limit(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(100):

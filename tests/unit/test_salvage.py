@@ -21,6 +21,7 @@ from tailrace.core.storage.inspection import NoData, check_groups, copy_whole, i
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.salvage import Salvage
 from tailrace.core.storage.schema import DirectoryLock, connect
+from tests.support.seeds import seeds
 from tests.unit.test_replay import picture
 from tests.unit.test_storage import Disk, program_for
 
@@ -107,7 +108,7 @@ def test_a_copy_loses_the_block_that_is_damaged_under_its_own_name_or_under_the_
     assert lengths == ([250, 250] if damaged_serial == 1 else [350, 250])
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_nothing_is_lost_of_a_directory_that_is_intact(tmp_path: Path, seed: int) -> None:
     directory = tmp_path / "data"
     directory.mkdir()

@@ -20,6 +20,7 @@ from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.pending.scattered import ScatteredTable
 from tailrace.core.pending.units import Bunch, Single
 from tailrace.core.pending_invariants import check_table
+from tests.support.seeds import seeds
 from tests.unit.test_large_removals import pending_of
 from tests.unit.test_many_ids import calls_of, command
 from tests.unit.test_replay import GROUPS, KEYS, Program, picture
@@ -127,7 +128,7 @@ class Table:
         assert found == expected
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_table_in_parts_has_what_one_table_would_have(seed: int, small: Callable[[int, int], None]) -> None:
     random = Random(seed)
     small(random.choice((5, 30)), 0)

@@ -33,6 +33,7 @@ from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.log.node_size import MEASURED_BYTES_MAX, AlikeFragments, NodeLimits
 from tailrace.core.log.sealing import STEP_BYTES
+from tests.support.seeds import seeds
 from tests.unit.test_replay import Program, picture
 from tests.unit.test_storage import Disk
 
@@ -153,7 +154,7 @@ def test_a_large_fragment_is_not_taken_apart_and_has_a_block_of_its_own() -> Non
 # --- a block that waits --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_commands_do_the_same_whether_full_blocks_are_sealed_or_wait(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +176,7 @@ def test_commands_do_the_same_whether_full_blocks_are_sealed_or_wait(
 
 
 @pytest.mark.usefixtures("nothing_at_once")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_a_checkpoint_and_a_journal_keep_blocks_that_wait(tmp_path: Path, seed: int) -> None:
     now_ms, expected = 1000, None
     for round_number in range(4):

@@ -16,6 +16,7 @@ from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import format_id
 from tests.support.engine_calls import FRAGMENT, Calls, at
+from tests.support.seeds import seeds
 from tests.support.sse_client import Event, parse_events
 
 ONE = EventForm(Shape.NATURAL, labelled=False)
@@ -116,7 +117,7 @@ def test_a_refusal_that_is_no_gap_ends_the_tail() -> None:
         tail.answered([StreamError(ErrorCode.INVALID_ID, "ERR")])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_whatever_is_trimmed_every_entry_that_is_left_comes_once_and_every_loss_lies_in_a_gap(
     seed: int,
 ) -> None:
@@ -273,7 +274,7 @@ class Consumer:
             self.calls.reply(c.Acknowledge(key, b"g", (at(each),)))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_never_more_than_the_window_is_unacknowledged_and_everything_comes_in_the_end(seed: int) -> None:
     chance = Random(seed)
     calls = Calls()

@@ -53,6 +53,7 @@ from tailrace.core.storage.schema import (
     put_meta,
 )
 from tailrace.core.storage.state import decode_group, encode_group
+from tests.support.seeds import seeds
 from tests.unit.test_many_ids import command
 from tests.unit.test_replay import Program, picture
 
@@ -132,7 +133,7 @@ def program_for(disk: Disk, seed: int) -> Program:
     return Program(seed, disk.engine)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 @pytest.mark.parametrize("until", ["release", "publish", "blocks"])
 def test_a_keyspace_is_read_back_as_it_was_wherever_a_checkpoint_stopped(
     tmp_path: Path, seed: int, until: str

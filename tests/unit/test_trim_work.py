@@ -15,6 +15,7 @@ from tailrace.core.invariants import check
 from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX, READ_ENTRIES_MAX
 from tailrace.core.stream import Stream
 from tests.support.engine_calls import FRAGMENT
+from tests.support.seeds import seeds
 from tests.unit.test_many_ids import GROUPS, calls_of, command, scattered
 
 
@@ -73,7 +74,7 @@ def expected_after(engine: Engine, policy: str, most: int) -> tuple[list[int], l
     return [value for value in ids if value not in going], pending
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_a_trim_by_references_leaves_what_a_look_at_each_entry_leaves(seed: int) -> None:
     random = Random(seed)
     step = random.choice((1, 3, 1 << 64))

@@ -11,13 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.contract.differences import DIFFERENCES, NEEDS_THE_DOUBLE, OWN_SERVER, TIMED
-from tests.support.engines import STORES, engine, executable_of
+from tests.remote.contract.differences import (
+    DIFFERENCES,
+    NEEDS_THE_DOUBLE,
+    OWN_SERVER,
+    TIMED,
+    WITHOUT_THE_STORE,
+)
+from tests.support.engines import STORE_PARAMS, engine, executable_of
 from tests.support.redis_server import required
 from tests.support.server_process import ServerProcess, running_server
 
+ONE_STORE = "redis-8.10.2"
 
-@pytest.fixture(scope="session", params=STORES)
+
+@pytest.fixture(scope="session", params=STORE_PARAMS)
 def store(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if executable_of(name) is None and not required():
@@ -48,9 +56,10 @@ def base_url(gateway: ServerProcess) -> str:
     return gateway.base_url
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out tests that start a server of their own, and expect the failures that are known
-    differences."""
+    differences. Tests that ask no store are long with all stores but one."""
     here = Path(__file__).parent
     for item in list(items):
         if item.path.parent != here:
@@ -58,6 +67,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         name = item.name.partition("[")[0]
         if name in OWN_SERVER | NEEDS_THE_DOUBLE | TIMED:
             items.remove(item)
+        if name in WITHOUT_THE_STORE and ONE_STORE not in item.name:
+            item.add_marker(pytest.mark.long)
         for difference in DIFFERENCES:
             if difference.concerns(item.name):
                 item.add_marker(pytest.mark.xfail(reason=difference.reason, strict=True))

@@ -73,3 +73,49 @@ NEEDS_THE_DOUBLE: Final = frozenset(
     }
 )
 """Tests that set the clock of the store in the process, or look inside of it."""
+
+WITHOUT_THE_STORE: Final = frozenset(
+    {
+        "test_a_bad_request_is_refused_and_changes_nothing",
+        "test_a_bound_that_is_no_id_is_a_400",
+        "test_a_client_that_takes_no_event_stream_is_a_406",
+        "test_a_command_that_is_no_array_of_words_is_a_422",
+        "test_a_last_event_id_that_no_event_had_is_a_400",
+        "test_a_line_that_does_not_fit_is_a_422_and_imports_nothing",
+        "test_a_line_that_is_no_json_is_refused",
+        "test_a_line_that_is_too_large_is_a_413",
+        "test_a_malformed_id_is_a_400",
+        "test_a_name_that_repeats_in_fields_is_refused_and_taken_as_pairs",
+        "test_a_number_as_a_value_is_a_422_that_names_the_field",
+        "test_a_number_or_a_boolean_stands_for_its_text_as_it_was_sent",
+        "test_a_plus_in_a_query_is_a_space_as_everywhere_and_refused",
+        "test_a_request_id_is_kept_or_replaced_alike",
+        "test_a_request_may_come_in_pieces",
+        "test_a_tail_of_a_group_takes_no_filter",
+        "test_a_tail_that_makes_no_sense_is_a_400_before_it_begins",
+        "test_an_append_that_does_not_fit_is_a_422_and_appends_nothing",
+        "test_an_argument_of_another_kind_is_a_422",
+        "test_an_argument_that_is_not_base64_is_a_422",
+        "test_an_empty_key_is_a_400_and_so_is_a_key_with_an_explicit_id",
+        "test_an_empty_pipeline_is_answered_with_nothing",
+        "test_an_encoding_or_type_that_is_not_known_is_a_415",
+        "test_an_entry_above_the_limit_is_a_413",
+        "test_an_integer_of_any_length_is_refused_or_taken",
+        "test_an_unacceptable_answer_is_refused",
+        "test_bounds_that_do_not_fit_together_are_refused",
+        "test_configuring_nothing_is_refused",
+        "test_incomplete_or_bad_producer_headers_are_a_400",
+        "test_names_are_decoded_alike",
+        "test_names_that_are_too_long_are_refused_alike",
+        "test_settings_out_of_range_are_a_422",
+        "test_the_first_known_subprotocol_offered_is_spoken",
+        "test_too_many_commands_or_arguments_are_a_413",
+        "test_too_many_entries_at_once_are_a_413",
+        "test_unknown_subprotocols_and_pages_of_other_origins_are_refused_with_a_problem",
+        "test_waiting_needs_a_position_and_a_position_excludes_bounds",
+        "test_what_cannot_be_answered_closes_with_the_right_code",
+        "test_what_decompresses_without_bound_is_a_413",
+        "test_what_does_not_decompress_is_a_400",
+    }
+)
+"""Tests whose responses the gateway decides before it asks the store: with one store in `make test`."""

@@ -2,7 +2,7 @@
 library.
 
 The library does on 7.0.15 what that engine lacks, and the same on 8.10.2, whose own commands the embedded
-engine was compared with. `TAILRACE_FUNCTIONS_COMMANDS` is how many commands each engine gets (10000), and
+engine was compared with. `TAILRACE_FUNCTIONS_COMMANDS` is how many commands each engine gets (2000), and
 `TAILRACE_DIFFERENTIAL_SEED` the seed of the first program. A failing program is printed small, with its
 seed.
 """
@@ -18,9 +18,10 @@ from tests.differential.vocabulary import Program
 from tests.remote.functions.conftest import Behind
 from tests.remote.functions.emulated import first_difference, program
 from tests.remote.functions.emulation import Emulation
+from tests.support import seeds
 
-COMMANDS: Final = int(os.environ.get("TAILRACE_FUNCTIONS_COMMANDS", "10000"))
-FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", "1"))
+COMMANDS: Final = int(os.environ.get("TAILRACE_FUNCTIONS_COMMANDS", "2000"))
+FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
 STEPS: Final = 60
 
 

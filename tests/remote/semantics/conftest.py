@@ -52,6 +52,16 @@ def api_of_the_gateway(base_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GatewayClient, "base_url", base_url, raising=False)
     for module in (test_problem_words, test_documents_problems):
         monkeypatch.setattr(module, "ApiClient", GatewayClient)
+    possible = {
+        name: [code for code in codes if not is_left_out(f"{name}-{code}")]
+        for name, codes in test_documents_problems.CODES.items()
+    }
+    monkeypatch.setattr(test_documents_problems, "CODES", possible)
+
+
+def is_left_out(parameters: str) -> bool:
+    """Return whether a gateway cannot be given the test with these parameters."""
+    return bool(PREPARED_INSIDE.search(parameters) or REFUSED.match(parameters))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,8 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.parent != here:
             continue
         name, _, parameters = item.name.partition("[")
-        is_left_out = PREPARED_INSIDE.search(parameters) or REFUSED.match(parameters)
-        if name in NEEDS_THE_ENGINE | NEEDS_THE_CLOCK or is_left_out:
+        if name in NEEDS_THE_ENGINE | NEEDS_THE_CLOCK or is_left_out(parameters):
             items.remove(item)
         if name in DIFFERENT:
             item.add_marker(pytest.mark.xfail(reason=DIFFERENT[name], strict=True))

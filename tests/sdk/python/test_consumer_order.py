@@ -12,6 +12,7 @@ import pytest
 from tailrace_client import AsyncConsumer, AsyncItem, AsyncTailrace, Batch, Consumer, Item, Stream, Tailrace
 from tailrace_client.fields import Fields
 from tailrace_client.work_queue import WorkQueue
+from tests.support.seeds import seeds
 
 RIDERS = ("Castilla", "Norem", "Prickett", "Jones")
 COUNT = 120
@@ -155,7 +156,7 @@ class Job:
         self.fields: Fields = {"lane": lane}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_queue_agrees_with_a_list(seed: int) -> None:
     chance = random.Random(seed)
     queue: WorkQueue[Job] = WorkQueue(20, "lane")
