@@ -13,8 +13,6 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS ?=
 # How many processes run the tests.
 TEST_PROCESSES ?= 2
-# Without compiled modules, each server of the tests would compile its own.
-export PYTHONDONTWRITEBYTECODE :=
 BENCH_ARGS ?=
 
 # A stamp file records that the requirements of these files are installed. It is older than a file that has changed.

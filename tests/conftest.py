@@ -5,6 +5,7 @@ skipped tests fail a run under CI.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,6 +18,10 @@ from tests.support.server_process import ServerProcess, running_server
 # A time limit would fail tests on a busy machine.
 settings.register_profile("tailrace", settings.default, deadline=None)
 settings.load_profile("tailrace")
+
+# Without this, each process of the tests would compile all modules of the server and of the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _OUTCOMES: Final = ("passed", "failed", "error", "skipped")
 
