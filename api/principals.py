@@ -46,8 +46,10 @@ class Principal:
 
     def may(self, scope: TokenScope, key: bytes) -> bool:
         """Return whether `scope` is allowed on `key`. O(patterns)."""
-        if scope not in self.scopes:
-            return False
+        return scope in self.scopes and self.may_see(key)
+
+    def may_see(self, key: bytes) -> bool:
+        """Return whether a pattern matches `key`: only then may a reply have its name. O(patterns)."""
         return self.reaches_all_keys or any(glob.matches(key) for glob in self._globs)
 
 

@@ -15,10 +15,10 @@ from tailrace.api.access.security import Guard, admitted
 from tailrace.api.ports import Answer, StoreUnavailable, TurnStore, Watch
 from tailrace.api.principals import TokenScope, Unauthenticated
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.commands import Command, Read, ReadGroup, Redrive
 from tailrace.core.errors import StreamError
 from tailrace.core.grammar import Request as RedisRequest
-from tailrace.core.replies import Reply
+from tailrace.core.replies import GroupInfo, Reply
 
 
 class _Part(NamedTuple):
@@ -61,7 +61,7 @@ class GuardedStore:
             self.guard.done(*part, refusal)
             raise
         self.guard.done(*part, reply)
-        return reply
+        return self.guard.shown(part.command, reply)
 
     def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
         """Run a read: see `StreamStore.watch`. The watch continues after the token ends; the caller has to
@@ -82,13 +82,19 @@ class GuardedStore:
             raise
         for part, reply in zip(parts, replies, strict=True):
             self.guard.done(*part, reply)
-        return replies
+        return [self.guard.shown(part.command, reply) for part, reply in zip(parts, replies, strict=True)]
 
     def _part(self, command: Command) -> _Part:
         """Return the allowed form of the command, under the operation's scope."""
         assert self._scope is not None, "an operation without a scope uses only requests with a scope"
         allowed = self.guard.allow(self._scope, command, self._operation)
         return _Part(self._scope, allowed, self._operation)
+
+    def require_dead_letter_stream(self, command: Redrive, group: GroupInfo) -> None:
+        """Raise `StreamError` NOPERM if `command` acts on the dead-letter stream of `group`, whose name the
+        token may not see."""
+        assert self._scope is not None
+        self.guard.require_dead_letter_stream(self._scope, command, self._operation, group)
 
     async def _wait(self, command: Read | ReadGroup) -> Reply:
         """Return the reply to a blocking read. If the token ends first, cancel the read, which then takes no

@@ -12,21 +12,28 @@ is before the execution, so a refusal reveals no stored data and changes nothing
 `Reach.INTERNAL`     always refused
 ===================  ==============================================================================
 
+A group can name a further key: its dead-letter stream. A request that acts on this stream names it in its
+command (`core.commands.Redrive`), so the rule above covers it. `shown` removes the name from a reply if the
+token's patterns do not match it.
+
 Some options need `admin` in addition to the scope of their command: `api.access.option_scopes` lists them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from msgspec.structs import replace
 
 from tailrace.api.access.option_scopes import option_needing_admin
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope
 from tailrace.core.command_table import DESCRIPTORS, KEYS_OF, READ_ONLY, Reach
-from tailrace.core.commands import Command, Listing
+from tailrace.core.commands import Command, InfoGroups, Listing
 from tailrace.core.errors import ErrorCode, StreamError, printable
+from tailrace.core.replies import GroupInfo
+
+AnswerT = TypeVar("AnswerT")
 
 LISTING_SCOPES: Final[frozenset[TokenScope]] = frozenset({"read", "admin"})
 
@@ -55,6 +62,35 @@ def allowed(principal: Principal, scope: TokenScope, command: Command) -> Comman
     else:
         raise denied(principal, scope)
     return command
+
+
+def shown(principal: Principal, command: Command, reply: AnswerT) -> AnswerT:
+    """Return the reply to `command` without the names of keys that `principal` may not see."""
+    if shows_all(principal, command) or not isinstance(reply, list):
+        return reply
+    return cast(
+        "AnswerT",
+        [_shown_group(principal, each) if isinstance(each, GroupInfo) else each for each in reply],
+    )
+
+
+def shows_all(principal: Principal, command: Command) -> bool:
+    """Return whether `shown` certainly returns the reply to `command` as it is."""
+    return not isinstance(command, InfoGroups) or principal is ANONYMOUS_LOCAL or principal.reaches_all_keys
+
+
+def _shown_group(principal: Principal, group: GroupInfo) -> GroupInfo:
+    stream = group.settings.dead_letter_stream
+    if stream is None or principal.may_see(stream):
+        return group
+    return replace(group, settings=replace(group.settings, dead_letter_stream=None))
+
+
+def require_dead_letter_stream(principal: Principal, scope: TokenScope, group: GroupInfo) -> None:
+    """Raise `StreamError` NOPERM if `shown` has removed the dead-letter stream of `group`: it is set whenever
+    `max_deliveries` is."""
+    if group.settings.max_deliveries is not None and group.settings.dead_letter_stream is None:
+        raise denied(principal, scope, where=" on the dead-letter stream of the group")
 
 
 def _require_keys(
@@ -87,7 +123,7 @@ def require_scope(principal: Principal, scope: TokenScope) -> None:
 def require_whole_keyspace(principal: Principal, scope: TokenScope) -> None:
     """Raise `StreamError` NOPERM if the token does not have `scope` on all keys."""
     if scope not in principal.scopes or not principal.reaches_all_keys:
-        raise denied(principal, scope, on_all_keys=True)
+        raise denied(principal, scope, where=" on all keys ('*')")
 
 
 def denied(
@@ -95,14 +131,14 @@ def denied(
     scope: TokenScope,
     key: bytes | None = None,
     *,
-    on_all_keys: bool = False,
+    where: str = "",
     instead: str | None = None,
 ) -> StreamError:
-    """Return the refusal. It names the missing scope and no stored data. `instead`: what is allowed."""
+    """Return the refusal. It names the missing scope and no stored data. `where`: what the scope is for, if
+    it is no key that the request names. `instead`: what is allowed."""
     needs = f"NOPERM the token '{principal.name}' does not allow '{scope}'"
     if key is not None:
         told = printable(key)
         line = f"{needs} on '{told}'" + (f": {instead}" if instead else "")
         return StreamError(ErrorCode.NOPERM, line, required_scope=scope, key=told)
-    where = " on all keys ('*')" if on_all_keys else ""
     return StreamError(ErrorCode.NOPERM, f"{needs}{where}", required_scope=scope)

@@ -18,7 +18,15 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tailrace.api.access.origins import OriginPolicy, is_unbindable
-from tailrace.api.access.permissions import allowed, is_administrative, require_scope, require_whole_keyspace
+from tailrace.api.access.permissions import (
+    AnswerT,
+    allowed,
+    is_administrative,
+    require_dead_letter_stream,
+    require_scope,
+    require_whole_keyspace,
+    shown,
+)
 from tailrace.api.access.tickets import TicketBook
 from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.http.problem_handlers import unauthenticated_response
@@ -39,6 +47,7 @@ from tailrace.core.command_table import keys_of
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 from tailrace.core.grammar import Request as RedisRequest
+from tailrace.core.replies import GroupInfo
 
 _UNKNOWN_HOST: Final = (
     "without tokens, the server accepts only `localhost`, IP addresses and names without a dot as `Host`, so "
@@ -138,6 +147,20 @@ class Guard:
         except StreamError:
             self._record(scope, command, operation, "denied")
             raise
+
+    def require_dead_letter_stream(
+        self, scope: TokenScope, command: Command, operation: str, group: GroupInfo
+    ) -> None:
+        """Raise `StreamError` NOPERM if the token may not see the dead-letter stream of `group`."""
+        try:
+            require_dead_letter_stream(self.principal, scope, group)
+        except StreamError:
+            self._record(scope, command, operation, "denied")
+            raise
+
+    def shown(self, command: Command, reply: AnswerT) -> AnswerT:
+        """Return the reply without names that the token may not see: see `api.access.permissions.shown`."""
+        return shown(self.principal, command, reply)
 
     def require(self, scope: TokenScope, *, everywhere: bool = False) -> None:
         """Check a scope for an operation without a command. `everywhere`: on all keys. Raises as `allow`

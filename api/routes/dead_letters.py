@@ -107,6 +107,10 @@ async def redrive(key: KeyPath, group: GroupPath, request: Request, store: Store
     if body.ids is not None and "start" in body.model_fields_set:
         raise RequestRefused(ErrorCode.INVALID_ARGUMENT, "`ids` and `start` exclude each other; send one")
     ids = None if body.ids is None else ids_of(body.ids)
-    reply = await store.execute(Redrive(key, group, body.limit, ids, start_of(body.start)))
+    known = group_named(await store.execute(InfoGroups(key)), key, group)
+    target = known.settings.dead_letter_stream
+    command = Redrive(key, group, body.limit, ids, start_of(body.start), target)
+    store.require_dead_letter_stream(command, known)
+    reply = await store.execute(command)
     assert isinstance(reply, replies.RedriveReply)
     return json_response(redrive_json(reply))

@@ -11,7 +11,7 @@ import time
 from typing import Final
 
 from tailrace.api.access.option_scopes import option_needing_admin
-from tailrace.api.access.permissions import allowed
+from tailrace.api.access.permissions import allowed, shows_all
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.hot.requests import hot_command, hot_route
@@ -156,9 +156,10 @@ class HotRoutes:
 
 
 def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bool:
-    """Return whether the token allows the command. The documented route gives the reason for a refusal."""
+    """Return whether the token allows the command and may see all of the reply. Otherwise, the documented
+    route refuses the request with the reason, or leaves out what the token may not see."""
     try:
         allowed(principal, scope, command)
     except StreamError:
         return False
-    return True
+    return shows_all(principal, command)

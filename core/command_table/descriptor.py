@@ -12,7 +12,16 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from tailrace.core.commands import Access, Command, ConfigureGroup, CopyKey, Read, ReadGroup, RenameKey
+from tailrace.core.commands import (
+    Access,
+    Command,
+    ConfigureGroup,
+    CopyKey,
+    Read,
+    ReadGroup,
+    Redrive,
+    RenameKey,
+)
 from tailrace.core.execution import Execution
 from tailrace.core.grammar.request import Parsed
 from tailrace.core.grammar.words import Words
@@ -74,9 +83,8 @@ def source_keys(command: Read | ReadGroup) -> Sequence[bytes]:
     return [source.key for source in command.streams]
 
 
-def configured_keys(command: ConfigureGroup) -> Sequence[bytes]:
-    """Return the stream of a group and the dead-letter stream that the command names: the group will append
-    there for each of its consumers."""
+def dead_letter_keys(command: ConfigureGroup | Redrive) -> Sequence[bytes]:
+    """Return the stream of a group and the dead-letter stream that the command names."""
     stream = command.dead_letter_stream
     return (command.key, stream) if isinstance(stream, bytes) else (command.key,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tailrace.core import commands as c
-from tailrace.core.command_table.descriptor import Descriptor, Reach, Row, Syntax, configured_keys
+from tailrace.core.command_table.descriptor import Descriptor, Reach, Row, Syntax, dead_letter_keys
 from tailrace.core.grammar import groups as groups_grammar
 from tailrace.core.grammar import help_texts as help_texts_grammar
 from tailrace.core.grammar import info as info_grammar
@@ -86,9 +86,9 @@ ROWS: Final[tuple[Row, ...]] = (
         "configure_group",
         group_settings.configure_group,
         "admin",
-        keys_of=configured_keys,
+        keys_of=dead_letter_keys,
     ),
-    Descriptor(c.Redrive, "redrive", redrive.redrive, "admin", grows=True),
+    Descriptor(c.Redrive, "redrive", redrive.redrive, "admin", keys_of=dead_letter_keys, grows=True),
     Descriptor(c.ExpireConsumers, "expire_consumers", expiry.expire_consumers, "admin", reach=Reach.INTERNAL),
     Syntax("xgroup|help", 2, help_texts_grammar.parse_help, "", "List the subcommands of XGROUP."),
     Descriptor(

@@ -57,6 +57,9 @@ class Redrive(Command, frozen=True):
     """The ids in the dead-letter stream; an id may repeat. None: all from `start` on."""
     start: StreamId = ZERO_ID
     """The first id to examine, without `ids`."""
+    dead_letter_stream: bytes | UnsetType | None = UNSET
+    """The dead-letter stream on which the client has rights: the command fails if the group has another one.
+    UNSET: whichever the group has."""
 
 
 class ExtendLeases(Command, frozen=True):

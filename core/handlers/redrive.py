@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from tailrace.core.commands import Redrive
 from tailrace.core.effects import Redriven
 from tailrace.core.errors import printable
@@ -24,7 +26,8 @@ def redrive(execution: Execution, command: Redrive) -> RedriveReply:
     """Append dead letters of the group to its stream again, with their own fields, and delete them. O(limit).
 
     One effect is the whole move, so a repeated call sends none twice. Raises NO_SUCH_STREAM, NOGROUP,
-    INVALID_ARGUMENT if the group has no dead-letter stream, and ID_EXHAUSTED.
+    INVALID_ARGUMENT if the group has no dead-letter stream, or another than the command names, and
+    ID_EXHAUSTED.
     """
     source = _dead_letter_stream(execution, command)
     stream = execution.stream(source)
@@ -49,6 +52,8 @@ def redrive(execution: Execution, command: Redrive) -> RedriveReply:
 
 def _dead_letter_stream(execution: Execution, command: Redrive) -> bytes:
     settings = require_group(execution, command.key, command.group).settings or NO_SETTINGS
+    if command.dead_letter_stream not in {UNSET, settings.dead_letter_stream}:
+        raise invalid_setting("the dead_letter_stream of the group has just changed; send the request again")
     if settings.dead_letter_stream is None:
         raise invalid_setting(
             f"the group '{printable(command.group)}' has no dead_letter_stream; configure the group first"

@@ -446,7 +446,7 @@ def test_claims_of_ids_alone_move_nothing(store_url: str, key: bytes) -> None:
     on_one(store_url, scenario)
 
 
-def test_a_redrive_into_a_stream_without_ids_is_refused_and_changes_nothing(
+def test_a_redrive_into_a_stream_without_ids_or_from_another_is_refused_and_changes_nothing(
     store_url: str, key: bytes
 ) -> None:
     dead, greatest = key + b":dead", (1 << 128) - 1
@@ -457,6 +457,8 @@ def test_a_redrive_into_a_stream_without_ids_is_refused_and_changes_nothing(
         await store.execute(c.SetStreamPosition(key, greatest))
         refused = await _refusal(store.execute(c.Redrive(key, G, 10)))
         assert refused.code is ErrorCode.ID_EXHAUSTED
+        refused = await _refusal(store.execute(c.Redrive(key, G, 10, dead_letter_stream=key + b":other")))
+        assert refused.code is ErrorCode.INVALID_ARGUMENT
         assert await store.execute(c.StreamLength(dead)) == 2
         assert len(await fields(store, key)) == 2
 

@@ -401,6 +401,18 @@ def test_a_setting_that_is_not_named_stays(r: R) -> None:
     assert r.engine.keyspace.streams[b"race"].groups[b"g"].settings is None
 
 
+def test_a_redrive_that_names_another_dead_letter_stream_than_the_group_has_changes_nothing(r: R) -> None:
+    delivered(r, "1-1")
+    r.run("XCLAIM", "race", "g", "alice", 0, "1-1")
+    for other in (b"race:other", None):
+        with pytest.raises(StreamError, match="has just changed"):
+            r.engine.execute(c.Redrive(b"race", b"g", 10, dead_letter_stream=other), r.now_ms)
+    named = c.Redrive(b"race", b"g", 10, dead_letter_stream=DEAD.encode())
+    reply = r.engine.execute(named, r.now_ms).reply
+    assert isinstance(reply, RedriveReply)
+    assert len(reply.new_ids) == 1
+
+
 @pytest.mark.parametrize("command", [c.ConfigureGroup(b"race", b"g"), c.Redrive(b"race", b"g", 1)])
 def test_a_missing_stream_or_group_is_an_error(r: R, command: c.Command) -> None:
     with pytest.raises(StreamError) as refused:

@@ -124,3 +124,35 @@ def test_a_refused_append_appends_nothing(secured: SecuredServer) -> None:
         for name in ("xadd", "xadd_batch", "import_entries"):
             assert send(client, name, [f"Bearer {reader}"], is_hot=True).status_code == 403
     assert httpx.get(url, headers=bearer(reader)).json() == before
+
+
+def test_a_token_without_a_right_on_the_dead_letter_stream_neither_redrives_nor_learns_its_name(
+    secured: SecuredServer,
+) -> None:
+    stream, group = "/v1/streams/hot:letters", "/v1/streams/hot:letters/groups/judges"
+    settings = {"max_deliveries": 1, "dead_letter_stream": "cold:dead"}
+    with httpx.Client(base_url=secured.url, headers=bearer(secured.token(*ALL_SCOPES))) as owner:
+        owner.put(group, json={"after": "0", "create_stream": True}).raise_for_status()
+        owner.post(f"{group}:configure", json=settings).raise_for_status()
+        entry = owner.post(f"{stream}/entries", json={"fields": {"a": "1"}}).json()["id"]
+        owner.post("/v1/read-group", json={**READ, "streams": [{"key": "hot:letters"}]}).raise_for_status()
+        owner.post(f"{group}:nack", json={"ids": [entry], "mode": "fatal"}).raise_for_status()
+        assert owner.get("/v1/streams/cold:dead/length").json() == {"length": 1}
+        limited = secured.token(*ALL_SCOPES, keys=("hot:*",), name="limited")
+        with httpx.Client(base_url=secured.url, headers=bearer(limited)) as client:
+            refused = client.post(f"{group}:redrive")
+            assert (refused.status_code, refused.json()["code"]) == (403, "NOPERM")
+            replies = [
+                refused,
+                client.get(group),
+                client.get(group, headers={"X-Not-Hot": "1"}),
+                client.get(f"{stream}/groups"),
+                client.post(f"{group}:configure", json={"claim_min_idle_ms": 1000}),
+                client.get(stream, params={"full": "true"}),
+                client.post("/v1/command", json=["XINFO", "GROUPS", "hot:letters"]),
+            ]
+        assert [reply.status_code for reply in replies[1:]] == [200] * (len(replies) - 1)
+        assert not [reply.text for reply in replies if "cold" in reply.text]
+        assert owner.get("/v1/streams/cold:dead/length").json() == {"length": 1}
+        assert owner.get(group).json()["dead_letter_stream"] == "cold:dead"
+        assert len(owner.post(f"{group}:redrive").json()["redriven"]) == 1

@@ -74,6 +74,13 @@ def test_a_rename_and_a_copy_need_both_names() -> None:
         assert denied(principal("admin"), "admin", command).details["key"] == "boat:a"
 
 
+def test_a_redrive_needs_the_scope_on_the_dead_letter_stream_that_it_names() -> None:
+    who = principal("admin")
+    allowed(who, "admin", c.Redrive(b"race:france", b"g", 10, dead_letter_stream=b"race:dead"))
+    refused = c.Redrive(b"race:france", b"g", 10, dead_letter_stream=b"boat:dead")
+    assert denied(who, "admin", refused).details["key"] == "boat:dead"
+
+
 def test_a_dead_letter_stream_needs_the_scope_as_well_and_its_removal_does_not() -> None:
     who = principal("admin")
     allowed(who, "admin", c.ConfigureGroup(b"race:france", b"g", 5, b"race:dead"))

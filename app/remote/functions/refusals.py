@@ -143,6 +143,10 @@ def _no_dead_letters(group: str) -> StreamError:
     return _invalid(f"the group '{group}' has no dead_letter_stream; configure the group first")
 
 
+def _other_dead_letters() -> StreamError:
+    return _invalid("the dead_letter_stream of the group has just changed; send the request again")
+
+
 def _redrive_own_stream() -> StreamError:
     return _invalid("the dead_letter_stream is the group's own stream; configure another one")
 
@@ -170,6 +174,7 @@ _REFUSALS: dict[str, Callable[..., StreamError]] = {
     "HALF_SET": _half_set,
     "OWN_STREAM": _own_stream,
     "NO_DEAD_LETTERS": _no_dead_letters,
+    "OTHER_DEAD_LETTERS": _other_dead_letters,
     "REDRIVE_OWN_STREAM": _redrive_own_stream,
 }
 """The error of each code of the library; its details are the arguments."""

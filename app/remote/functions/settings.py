@@ -109,10 +109,13 @@ def _number(answer: Resp) -> int:
 def redrive(command: Redrive) -> Call[RedriveReply]:
     """Send dead letters back: reply `RedriveReply`. O(limit).
 
-    Raises NO_SUCH_STREAM, NOGROUP, and INVALID_ARGUMENT if the group has no dead-letter stream.
+    Raises NO_SUCH_STREAM, NOGROUP, and INVALID_ARGUMENT if the group has no dead-letter stream, or another
+    than the command names.
     """
     ids = [] if command.ids is None else rising(command.ids)
-    arguments = [command.group, b"%d" % command.limit, id_word(command.start), *id_words(ids)]
+    stream = command.dead_letter_stream
+    named = stream if isinstance(stream, bytes) else b""
+    arguments = [command.group, b"%d" % command.limit, id_word(command.start), named, *id_words(ids)]
     return Call(b"redrive", (command.key, settings_key(command.key)), arguments, "grow", _redriven)
 
 

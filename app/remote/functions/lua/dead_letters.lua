@@ -106,15 +106,16 @@ function dead_letters.examined(into, limit, start, ids)
   return examined, nil
 end
 
--- Appends dead letters to the stream again, and deletes them. Arguments: the group, the limit, the first id, then
--- rising ids instead.
+-- Appends dead letters to the stream again, and deletes them. Arguments: the group, the limit, the first id, the
+-- dead-letter stream that the group must have ('': any), then rising ids instead of the first id.
 function dead_letters.redrive(keys, args)
   local stream, group = keys[1], args[1]
   group_settings.require(stream, group)
   local into = group_settings.of(stream, keys[2], group).dead_letter_stream
+  if args[4] ~= '' and args[4] ~= into then refuse('OTHER_DEAD_LETTERS') end
   if not into then refuse('NO_DEAD_LETTERS', group) end
   if into == stream then refuse('REDRIVE_OWN_STREAM') end
-  local ids = {unpack(args, 4)}
+  local ids = {unpack(args, 5)}
   if not exists(into) then return {'ok', {}, {}, #ids, ''} end
   local examined, following = dead_letters.examined(into, tonumber(args[2]), args[3], ids)
   if not dead_letters.has_ids(stream) then refuse('EXHAUSTED', info(stream)['last-generated-id']) end
