@@ -174,8 +174,9 @@ def _precondition_failed(error: StreamError) -> str:
 
 
 def _position_trimmed(error: StreamError) -> str:
+    verb = "may have been" if error.details.get("certainty") == "unknown" else "were"
     return (
-        "entries at or after the position were trimmed; the first entry that is left is "
+        f"entries at or after the position {verb} trimmed; the first entry that is left is "
         f"{error.details['first_id']}; continue there, or omit `strict`"
     )
 

@@ -168,6 +168,29 @@ def test_deleted_entries_are_no_gap(api: Server, key: str) -> None:
         assert tail.named("entries").ids == ["3-0"]
 
 
+def test_entries_deleted_from_within_a_stream_are_no_gap_for_a_tail_of_all_of_it(
+    api: Server, key: str
+) -> None:
+    add(api, key, "1-0", "2-0", "3-0")
+    api.command("XDEL", key, "2-0")
+    with open_tail(tail_url(api, key, "after=0-0")) as tail:
+        assert tail.named("entries").ids == ["1-0", "3-0"]
+
+
+def test_a_tail_that_has_read_all_has_no_gap_when_the_stream_is_trimmed_to_nothing(
+    api: Server, key: str
+) -> None:
+    add(api, key, "1-0", "2-0", "3-0")
+    with open_tail(tail_url(api, key, "after=0-0")) as tail:
+        assert tail.named("entries").ids == ["1-0", "2-0", "3-0"]
+        api.command("XTRIM", key, "MAXLEN", 0)
+        add(api, key, "4-0")
+        assert tail.named("entries").ids == ["4-0"]
+        api.transaction(f"XADD {key} 5-0 a b", f"XADD {key} 6-0 a b", f"XTRIM {key} MAXLEN 1")
+        assert tail.named("gap").data == {"key": key, "from": "4-0", "to": "6-0"}
+        assert tail.named("entries").ids == ["6-0"]
+
+
 # --- several streams ---------------------------------------------------------------------------------
 
 

@@ -170,6 +170,21 @@ def test_a_strict_reader_is_told_when_what_it_waits_for_was_trimmed_before_it_lo
     assert response.json()["first_id"] == "3-0"
 
 
+def test_a_strict_reader_continues_where_it_has_read_all_that_was_trimmed(api: Server, key: str) -> None:
+    for number in (1, 2, 3):
+        api.command("XADD", key, f"{number}-0", "a", "1")
+    api.command("XDEL", key, "2-0")
+    assert ids(api.post("/v1/read", read_body(key, "0", strict=True))) == ["1-0", "3-0"]
+    api.command("XTRIM", key, "MAXLEN", 0)
+    api.command("XADD", key, "4-0", "a", "1")
+    assert ids(httpx.get(f"{api.base_url}/v1/streams/{key}/entries?after=3-0&strict=true")) == ["4-0"]
+    api.command("XTRIM", key, "MAXLEN", 0)
+    api.command("XADD", key, "5-0", "a", "1")
+    assert ids(api.post("/v1/read", read_body(key, "4-0", strict=True))) == ["5-0"]
+    lost = api.post("/v1/read", read_body(key, "2-0", strict=True))
+    assert (lost.status_code, lost.json()["code"]) == (410, "POSITION_TRIMMED")
+
+
 # --- group reads -------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.capabilities import Capabilities, Feature
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.words.ends import Ends
 from tailrace.app.remote.words.plan import Plan, Words, last, value
 from tailrace.core.errors import engine_lacks
 
@@ -41,6 +42,8 @@ class Engine(Struct, frozen=True):
     """The library; None if the engine cannot run it."""
     is_cluster: bool = False
     """Whether keys have slots: one call of the library then has keys of one slot only."""
+    ends: Ends = msgspec.field(default_factory=Ends)
+    """What reads at this gateway have seen of the ends of streams."""
     configured: Configured = msgspec.field(default_factory=Configured)
     """Which streams may have settings; for these, the library runs what the settings concern."""
 

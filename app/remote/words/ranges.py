@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from tailrace.app.remote.link.port import EngineError
-from tailrace.app.remote.replies.infos import stream_info
 from tailrace.app.remote.replies.shapes import entries_of
-from tailrace.app.remote.words.plan import Plan, Result, Words, last, number, value, values
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.plan import Plan, Result, Words, last, number, values
 from tailrace.app.remote.words.spelling import id_word, number_word
 from tailrace.core.bounds.reply_room import ITEM_BYTES, ReplyRoom
 from tailrace.core.commands import Range, StreamLength
-from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.limits import REPLY_BYTES_MAX
 from tailrace.core.replies import Entries, RangeReply
-from tailrace.core.stream_id import StreamId, format_id
+from tailrace.core.stream_id import StreamId
 
 ENTRIES_MAX: Final = REPLY_BYTES_MAX // ITEM_BYTES
 """More entries fit into no reply."""
@@ -27,14 +25,14 @@ def length(command: StreamLength) -> Plan:
     return Plan([[b"XLEN", command.key]], last(number), command.key)
 
 
-def read_range(command: Range) -> Plan:
+def read_range(engine: Engine, command: Range) -> Plan:
     """XRANGE or XREVRANGE. One entry more than wanted shows whether the range continues."""
     key = command.key
     most = ENTRIES_MAX if command.count is None else min(max(command.count, 0), ENTRIES_MAX)
     commands = [[b"EXISTS", key], range_words(command, command.start, command.end, most + 1)]
     if command.strict:
         commands.append([b"XINFO", b"STREAM", key])
-    return Plan(commands, partial(_range_reply, command, most), key)
+    return Plan(commands, partial(_range_reply, engine, command, most), key)
 
 
 def range_words(command: Range, start: StreamId, end: StreamId, count: int) -> Words:
@@ -45,9 +43,9 @@ def range_words(command: Range, start: StreamId, end: StreamId, count: int) -> W
     return [b"XRANGE", command.key, low, high, b"COUNT", number_word(count)]
 
 
-def _range_reply(command: Range, most: int, results: Sequence[Result]) -> RangeReply:
+def _range_reply(engine: Engine, command: Range, most: int, results: Sequence[Result]) -> RangeReply:
     if command.strict:
-        require_untrimmed(results[2], command.start)
+        engine.ends.require_untrimmed(command.key, command.start, results[2])
     rows = values(results[1])
     more = len(rows) > most
     entries = entries_of(rows[:most])
@@ -69,24 +67,3 @@ def fitting(entries: Entries, max_bytes: int) -> Entries:
         if left_bytes <= 0:
             return entries.first(count)
     return entries
-
-
-def require_untrimmed(result: Result, start: StreamId) -> None:
-    """Raise POSITION_TRIMMED where entries at or after `start` are gone from the beginning of the stream.
-
-    `result`: the answer of XINFO STREAM. An engine does not record which entries were trimmed: if the first
-    entry left comes after `start` and the stream once had more entries, the first ones count as trimmed, also
-    where they were deleted by id.
-    """
-    if isinstance(result, EngineError) and b"no such key" in result.line:
-        return
-    info = stream_info(value(result))
-    first_id = info.first_id if info.length else info.last_id + 1
-    if start >= first_id or info.entries_added == info.length:
-        return
-    raise StreamError(
-        ErrorCode.POSITION_TRIMMED,
-        f"ERR entries from {format_id(start)} on were trimmed, the first is {format_id(first_id)}",
-        first_id=format_id(first_id),
-        last_id=format_id(info.last_id),
-    )

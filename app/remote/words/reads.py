@@ -6,17 +6,18 @@ read is never sent with BLOCK: the readers wait, and the engine only looks.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from tailrace.app.remote.link.port import EngineError, Resp
 from tailrace.app.remote.replies.infos import stream_info
 from tailrace.app.remote.replies.shapes import entries_of
+from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, Result, Words, value, values
-from tailrace.app.remote.words.ranges import require_untrimmed
 from tailrace.app.remote.words.spelling import id_word, option
 from tailrace.core.commands import Malformed, Read, ReadFrom, ReadLimits, Special
 from tailrace.core.limits import READ_ENTRIES_MAX, REPLY_BYTES_MAX
-from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
+from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamInfo, StreamRead
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
@@ -37,8 +38,9 @@ def size_max(limits: ReadLimits) -> int:
     return min(each for each in (limits.max_bytes, limits.page_bytes, REPLY_BYTES_MAX) if each is not None)
 
 
-def read(command: Read, *, has_max_count: bool) -> Plan:
+def read(engine: Engine, command: Read) -> Plan:
     """XREAD without BLOCK, and a look at the stream of each position that is not an id."""
+    has_max_count = engine.capabilities.read_budgets.is_native
     looks = [look for source in command.streams for look in _looks(command, source)]
     positioned = [source for source in command.streams if not isinstance(source.after, Special)]
     commands = list(looks)
@@ -52,7 +54,8 @@ def read(command: Read, *, has_max_count: bool) -> Plan:
                 *(id_word(_plain(source)) for source in positioned),
             ]
         )
-    return Plan(commands, _ReadAnswers(command, has_read=bool(positioned)).reply, command.streams[0].key)
+    answers = _ReadAnswers(engine, command, has_read=bool(positioned))
+    return Plan(commands, answers.reply, command.streams[0].key)
 
 
 def _plain(source: ReadFrom) -> StreamId:
@@ -73,7 +76,8 @@ def _looks(command: Read, source: ReadFrom) -> list[Words]:
 class _ReadAnswers:
     """Reads the answers to the looks and to XREAD, in their order."""
 
-    def __init__(self, command: Read, *, has_read: bool) -> None:
+    def __init__(self, engine: Engine, command: Read, *, has_read: bool) -> None:
+        self._ends = engine.ends
         self._command = command
         self._has_read = has_read
 
@@ -93,13 +97,23 @@ class _ReadAnswers:
         if after is Special.LAST_ID:
             return StreamRead(source.key, NO_ENTRIES, next=_last_id(next(looks)))
         assert isinstance(after, int)
+        info = None
         if self._command.strict:
-            require_untrimmed(next(looks), after + 1)
+            info = self._ends.require_untrimmed(source.key, after + 1, next(looks))
         entries = served.take(source.key, after)
+        if info is not None:
+            self._note_end(source.key, after, info, entries or NO_ENTRIES)
         if entries is None:
             return StreamRead(source.key, NO_ENTRIES, next=after)
         following = entries.ids[-1] if entries.ids else after
         return StreamRead(source.key, entries, next=following, cut=not entries.ids)
+
+    def _note_end(self, key: bytes, after: StreamId, info: StreamInfo, entries: Entries) -> None:
+        """Note the end of the stream, if the read has reached it. Entries can have come after the look."""
+        end = entries.ids[-1] if entries.ids else after
+        if end >= info.last_id:
+            later = len(entries.ids) - bisect_right(entries.ids, info.last_id)
+            self._ends.note(key, end, info.entries_added + later)
 
 
 def _last_id(result: Result) -> StreamId:

@@ -158,10 +158,6 @@ def _auto_claim(engine: Engine, command: c.AutoClaim) -> Plan:
     return claims.auto_claim(command, creates_consumer=engine.capabilities.empty_reads.is_native)
 
 
-def _read(engine: Engine, command: c.Read) -> Plan:
-    return reads.read(command, has_max_count=engine.capabilities.read_budgets.is_native)
-
-
 def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
     """Budgets over one stream are COUNT, so an engine without MAXCOUNT needs the library for several streams,
     and for a limit on bytes. The answer to a read that names a stream twice does not show which of the two
@@ -200,8 +196,8 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.InfoProducer: _info_producer,
     c.TakeOverEpoch: _take_over_epoch,
     c.StreamLength: _native(ranges.length),
-    c.Range: _native(ranges.read_range),
-    c.Read: _read,
+    c.Range: ranges.read_range,
+    c.Read: reads.read,
     c.ReadGroup: _read_group,
     c.DeleteEntries: _native(pending.delete_entries),
     c.DeleteEntriesByPolicy: _delete_by_policy,
