@@ -56,7 +56,7 @@ TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-ser
 .PHONY: setup
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
 
-IN_PROCESSES := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile
+IN_PROCESSES := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadgroup
 # The tests that must take every branch of core. Coverage would slow down the others.
 COVERING := tests/unit tests/rules tests/model
 
@@ -72,7 +72,7 @@ endif
 # What the long tests do more often than the others.
 MORE := TAILRACE_DIFFERENTIAL_COMMANDS=200000 TAILRACE_FUNCTIONS_COMMANDS=10000 TAILRACE_GATEWAY_COMMANDS=2000 \
   TAILRACE_MODEL_EXAMPLES=300 TAILRACE_FUZZ_PROGRAMS=60 TAILRACE_FUZZ_FRAMES=1500 TAILRACE_FUZZ_HEADS=1500 \
-  CRASH_KILL_ROUNDS=20 CRASH_POWER_CUTS=300 CRASH_BIT_FLIPS=100 LINEARIZABLE_OPERATIONS=8000 WAITING_ROUNDS=300 \
+  CRASH_KILL_ROUNDS=20 CRASH_POWER_CUTS=300 LINEARIZABLE_OPERATIONS=8000 WAITING_ROUNDS=300 \
   SPARK_ROWS=120000
 
 .PHONY: test-all

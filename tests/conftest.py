@@ -38,6 +38,30 @@ def base_url(server: ServerProcess) -> str:
     return server.base_url
 
 
+_SHARED: Final = ("tests/spark", "tests/browser", "tests/remote/semantics")
+"""Folders whose tests share a Spark session, a browser or an engine: one process runs all of a folder."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before `--dist loadgroup` reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test its group: the tests of a group run in one process."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group_of(item)))
+
+
+def _group_of(item: pytest.Item) -> str:
+    """Return the file of a test, its folder, or the engine that it shares with tests of other files."""
+    path = item.path.relative_to(item.config.rootpath).as_posix()
+    parameters = (
+        item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    )
+    if path.startswith("tests/remote/"):
+        for name in ("store", "executable"):
+            if isinstance(engine := parameters.get(name), str):
+                return f"{name} {engine}"
+    return next((folder for folder in _SHARED if path.startswith(f"{folder}/")), path)
+
+
 def pytest_report_header() -> str:
     return f"{NAME}={FIRST_SEED}: the first seed of random tests, which changes every day"
 

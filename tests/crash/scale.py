@@ -7,8 +7,8 @@ import random
 import sys
 from typing import Final
 
-KILL_ROUNDS: Final = int(os.environ.get("CRASH_KILL_ROUNDS", "20"))
-POWER_CUTS: Final = int(os.environ.get("CRASH_POWER_CUTS", "300"))
+KILL_ROUNDS: Final = int(os.environ.get("CRASH_KILL_ROUNDS", "5"))
+POWER_CUTS: Final = int(os.environ.get("CRASH_POWER_CUTS", "60"))
 BIT_FLIPS: Final = int(os.environ.get("CRASH_BIT_FLIPS", "100"))
 SEED: Final = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
 """A run can be had again with `CRASH_SEED=...`, as far as threads and disks let it."""

@@ -25,7 +25,7 @@ from tests.fuzz.test_seeds import SEED, mutated
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import request, wired
 
-FRAMES: Final = int(os.environ.get("TAILRACE_FUZZ_FRAMES", "1500"))
+FRAMES: Final = int(os.environ.get("TAILRACE_FUZZ_FRAMES", "400"))
 JSON, MSGPACK = "tailrace.v1.json", "tailrace.v1.msgpack"
 CLOSE_CODES: Final = {1002, 1003, 1007, 1009}
 """The close codes for invalid frames; 1011, a failure of the server, is not one of them."""

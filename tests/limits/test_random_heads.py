@@ -22,7 +22,7 @@ from tests.limits.test_handshakes import handshake, masked
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import TIMEOUT_S, Wire, request, wired
 
-HEADS: Final = int(os.environ.get("TAILRACE_FUZZ_HEADS", "1500"))
+HEADS: Final = int(os.environ.get("TAILRACE_FUZZ_HEADS", "400"))
 BATCH: Final = 50
 """Connections that are open at a time."""
 

@@ -22,7 +22,7 @@ from tests.support.engines import RedisOnPort, executable_of
 from tests.support.redis_server import required
 from tests.support.server_process import running_server
 
-OPERATIONS: Final = int(os.environ.get("LINEARIZABLE_OPERATIONS", "8000"))
+OPERATIONS: Final = int(os.environ.get("LINEARIZABLE_OPERATIONS", "2000"))
 SEED: Final = int(os.environ.get("LINEARIZABLE_SEED", random.SystemRandom().randrange(1 << 32)))
 
 

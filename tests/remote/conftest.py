@@ -16,6 +16,21 @@ from tests.support.redis_server import find_redis_8_10, find_redis_server, find_
 FINDERS = {"7.0.15": find_redis_server, "8.10.2": find_redis_8_10, "valkey-9.1.2": find_valkey}
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects tests
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the newest engine alone and the oldest one as a Cluster; the tests of all others are long."""
+    for item in items:
+        parameters = (
+            item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        )
+        if "executable" not in parameters:
+            continue
+        clusters = {"cluster", "hasty_cluster"}.intersection(item.fixturenames)
+        is_cluster = bool(clusters) or parameters.get("store_url") == "cluster"
+        if parameters["executable"] != ("7.0.15" if is_cluster else "8.10.2"):
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="session", params=list(FINDERS))
 def executable(request: pytest.FixtureRequest) -> str:
     found = FINDERS[request.param]()

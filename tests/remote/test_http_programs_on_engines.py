@@ -28,7 +28,10 @@ from tests.support.tokens import ALL_SCOPES, make_token
 PROGRAMS: Final = 10
 
 
-@pytest.fixture(params=["redis-8.10.2", "redis-7.0.15", "valkey-9.1.2", "cluster-8.10.2"])
+_LONG: Final = ("redis-8.10.2", "redis-7.0.15", "valkey-9.1.2")
+
+
+@pytest.fixture(params=["cluster-8.10.2", *(pytest.param(store, marks=pytest.mark.long) for store in _LONG)])
 def store(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if executable_of(name) is None and not required():

@@ -20,6 +20,8 @@ from tests.support.links import linked, run
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_node import wait_until
 
+pytestmark = pytest.mark.long
+
 ROUNDS = int(os.environ.get("CHAOS_ROUNDS", "1"))
 KEY = "chaos:0"
 Hurt: TypeAlias = Callable[[RedisCluster, Producers], Awaitable[None]]

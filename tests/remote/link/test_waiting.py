@@ -245,7 +245,7 @@ def test_a_reader_that_waits_for_an_absent_key_is_woken_after_its_slot_has_moved
     run(main)
 
 
-ROUNDS = int(os.environ.get("WAITING_ROUNDS", "300"))
+ROUNDS = int(os.environ.get("WAITING_ROUNDS", "60"))
 KEYS = 8
 
 

@@ -76,7 +76,14 @@ def report(statuses: Counter[str], cuts: str = "") -> None:
     assert statuses["unknown"], "some requests were under way when a connection was cut"
 
 
-@pytest.mark.parametrize("store", ["redis-8.10.2", "redis-7.0.15", "valkey-9.1.2"])
+@pytest.mark.parametrize(
+    "store",
+    [
+        "redis-8.10.2",
+        pytest.param("redis-7.0.15", marks=pytest.mark.long),
+        pytest.param("valkey-9.1.2", marks=pytest.mark.long),
+    ],
+)
 def test_each_request_has_its_own_answer_when_connections_to_an_engine_are_cut(
     store: str, tmp_path: Path
 ) -> None:
