@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from bench.peers import program
 
@@ -52,16 +52,24 @@ class Load(NamedTuple):
     def script(self) -> str:
         """Return the request as a script for wrk."""
         headers = dict(self.headers)
-        lines = [f"wrk.path = {_quoted(self.path)}"]
+        lines = [f"wrk.path = {quoted(self.path)}"]
         if self.body:
             headers["content-type"] = self.media_type
-            lines += ['wrk.method = "POST"', f"wrk.body = {_quoted(self.body)}"]
-        lines += [f"wrk.headers[ {_quoted(name)} ] = {_quoted(value)}" for name, value in headers.items()]
+            lines += ['wrk.method = "POST"', f"wrk.body = {quoted(self.body)}"]
+        lines += [f"wrk.headers[ {quoted(name)} ] = {quoted(value)}" for name, value in headers.items()]
         if self.depth > 1:
             lines += [_PIPELINED % self.depth]
         if self.more_bodies:
-            lines += [_IN_TURN % ", ".join(map(_quoted, (self.body, *self.more_bodies)))]
+            lines += [_IN_TURN % ", ".join(map(quoted, (self.body, *self.more_bodies)))]
         return "\n".join(lines)
+
+
+class Script(Protocol):
+    """A load that is a script for wrk."""
+
+    def script(self) -> str:
+        """Return the script."""
+        ...
 
 
 class Answered(NamedTuple):
@@ -71,7 +79,7 @@ class Answered(NamedTuple):
     requests: int
 
 
-def answered(url: str, load: Load, connections: int, seconds: float) -> Answered:
+def answered(url: str, load: Script, connections: int, seconds: float) -> Answered:
     """Send `load` to `url`. The measurement ends if the server refuses a request."""
     with tempfile.TemporaryDirectory() as directory:
         script = Path(directory) / "load.lua"
@@ -88,6 +96,6 @@ def answered(url: str, load: Load, connections: int, seconds: float) -> Answered
     return Answered(float(rate[1]), int(count[1]))
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Return a string literal of Lua that keeps every character, including newlines."""
     return f"[==[{text}]==]"

@@ -13,13 +13,14 @@ tokens. They prevent two attacks:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -85,6 +86,18 @@ _FOREIGN_SITES: Final = frozenset({"cross-site", "same-site"})
 the address bar."""
 
 
+AUTHORITY: Final = rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[A-Za-z0-9:.%_~-]+\])(?::[0-9]*)?"
+"""RFC 3986: a registered name or an IPv4 address, or an address in brackets; then perhaps a port."""
+
+_HOST: Final = re.compile(AUTHORITY)
+
+
+@lru_cache(maxsize=256)
+def is_host(value: bytes) -> bool:
+    """Return whether the value of a `Host` header is a host."""
+    return _HOST.fullmatch(value) is not None
+
+
 @lru_cache(maxsize=256)
 def is_unbindable(host: bytes) -> bool:
     """Return whether DNS rebinding is impossible for the name in a `Host` header.
@@ -117,14 +130,23 @@ class OriginPolicy:
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(allowed)
+        self._cors = Cors(_no_application, allowed)
 
-    def admits(self, headers: Headers) -> bool:
-        """Return whether the request's origin is allowed. A request without an origin (not from a browser) is
-        allowed."""
-        origin = headers.get("origin")
+    def admits(self, origin: str | None, site: str | None, host: str | None) -> bool:
+        """Return whether a request with these values of `Origin`, `Sec-Fetch-Site` and `Host` is allowed.
+        One without an origin (not from a browser) is allowed."""
         if origin is None:
-            return headers.get("sec-fetch-site") not in _FOREIGN_SITES
-        return origin in self._allowed or _authority_of(origin) == headers.get("host")
+            return site not in _FOREIGN_SITES
+        return origin in self._allowed or _authority_of(origin) == host
+
+    def admits_headers(self, headers: Headers) -> bool:
+        """As `admits`, for the headers of a request."""
+        return self.admits(headers.get("origin"), headers.get("sec-fetch-site"), headers.get("host"))
+
+    def answer_headers(self, origin: str | None) -> Mapping[str, str]:
+        """Return the CORS headers of an answer to an admitted request; `origin`: None if it is not a
+        page's."""
+        return self._cors.answer_headers(origin) if self._allowed else {}
 
     def names(self, host: bytes) -> bool:
         """Return whether a server without tokens answers requests for `host`."""
@@ -153,7 +175,7 @@ class Origins:
         await problem_response(content)(scope, receive, send)
 
     def _admits(self, scope: Scope) -> bool:
-        return is_open(raw_path_of(scope)) or self._policy.admits(Headers(scope=scope))
+        return is_open(raw_path_of(scope)) or self._policy.admits_headers(Headers(scope=scope))
 
 
 FOREIGN: Final = "the request comes from a page of another origin, and that origin is not allowed"
@@ -202,5 +224,20 @@ class Cors(CORSMiddleware):
         )
         return mistakes
 
+    def answer_headers(self, origin: str | None) -> Mapping[str, str]:
+        """Return the headers that Starlette adds to the answer to a request of this origin."""
+        if origin is None:
+            return {"vary": "Origin"}
+        headers = MutableHeaders(self.simple_headers)
+        if self.is_allowed_origin(origin):
+            self.allow_explicit_origin(headers, origin)
+        else:
+            headers["vary"] = "Origin"
+        return dict(headers.items())
+
 
 _ASKED_HEADERS: Final = "access-control-request-headers"
+
+
+async def _no_application(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    """Do nothing: only the headers of the layer are asked for."""

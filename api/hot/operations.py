@@ -23,8 +23,7 @@ class HotOperation(Struct, frozen=True):
     `name`: the operation's id in the OpenAPI document. `path`: its route, with names of parameters in braces.
     `media_type`: the type of the request's body; None for a GET, which has no body. `status`: the status of
     an answer without an error. `is_append`: the headers of a producer apply. `parameters`: the query
-    parameters that a hot request may have, each once. `is_repeated`: clients send the same head again and
-    again.
+    parameters that a hot request may have, each once.
     """
 
     name: str
@@ -33,7 +32,6 @@ class HotOperation(Struct, frozen=True):
     status: int = 200
     is_append: bool = False
     parameters: frozenset[str] = frozenset()
-    is_repeated: bool = True
 
     @property
     def method(self) -> bytes:
@@ -77,7 +75,7 @@ XRANGE: Final = HotOperation(
     None,
     parameters=frozenset({"start", "end", "order", "after", "wait_ms", "count", "strict"}),
 )
-GET_ENTRY: Final = HotOperation("get_entry", f"{_STREAM}/entries/{{id}}", None, is_repeated=False)
+GET_ENTRY: Final = HotOperation("get_entry", f"{_STREAM}/entries/{{id}}", None)
 XLEN: Final = HotOperation("xlen", f"{_STREAM}/length", None)
 XINFO_STREAM: Final = HotOperation("xinfo_stream", _STREAM, None)
 XINFO_GROUP: Final = HotOperation("xinfo_group", _GROUP, None)

@@ -22,7 +22,7 @@ UNLIKE_MAX: Final = 256
 Making an expression takes as long as reading a hundred bodies."""
 
 EXPRESSION_BYTES_MAX: Final = 1024
-"""A longer expression is not used: each head in the cache may have one. This allows about twenty names."""
+"""A longer expression is not used: each connection may have one. This allows about twenty names."""
 
 _BEGIN: Final = b'{"fields":'
 _END: Final = b'"}}'
@@ -46,13 +46,12 @@ def plain_fragment(raw: bytes) -> bytes | None:
         return None
 
 
-class PlainAppends:
-    """The bodies of appends to the stream `key` that probably have the same names."""
+class PlainBodies:
+    """The bodies of appends on one connection, which probably have the same names."""
 
-    __slots__ = ("_match", "_unlike_count", "key")
+    __slots__ = ("_match", "_unlike_count")
 
-    def __init__(self, key: bytes) -> None:
-        self.key = key
+    def __init__(self) -> None:
         self._match: Callable[[bytes], object] | None = None
         self._unlike_count = 0
 

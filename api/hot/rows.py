@@ -31,7 +31,6 @@ from tailrace.api.hot.operations import (
     XREADGROUP,
     HotOperation,
 )
-from tailrace.api.hot.plain_appends import PlainAppends
 from tailrace.api.principals import TokenScope
 from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
 from tailrace.api.schemas.pending import NackBody
@@ -60,7 +59,7 @@ class HotRow(NamedTuple):
     in the path, if `answers_by_name`."""
 
     operation: HotOperation
-    media_type: bytes | None
+    media_type: str | None
     scope: TokenScope
     command_of: CommandOf
     answer_of: Callable[..., bytes | None]
@@ -74,8 +73,7 @@ def _row(
     *,
     answers_by_name: bool = False,
 ) -> HotRow:
-    media_type = None if operation.media_type is None else operation.media_type.encode()
-    return HotRow(operation, media_type, operation.scope, command_of, answer_of, answers_by_name)
+    return HotRow(operation, operation.media_type, operation.scope, command_of, answer_of, answers_by_name)
 
 
 # --- commands --------------------------------------------------------------------------------------
@@ -88,14 +86,6 @@ def _xadd_command(
     response to an append with a delay."""
     plain = commands.plain_xadd_command(key, body, idempotency)
     return plain or _decoded_xadd_command(key, body, idempotency)
-
-
-def xadd_command_like(plain: PlainAppends, body: bytes) -> Append | None:
-    """As `_xadd_command`, for a body that `plain` expects."""
-    fragment = plain.fragment_of(body)
-    if fragment is None:
-        return _decoded_xadd_command(plain.key, body, no_idempotency)
-    return Append(plain.key, (fragment,))
 
 
 def _decoded_xadd_command(key: bytes, body: bytes, idempotency: commands.IdempotencyOf) -> Append | None:

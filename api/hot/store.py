@@ -29,7 +29,8 @@ class JoinedReceiver(Protocol):
 
 
 class Joining(Protocol):
-    """Runs the appends of one turn of the event loop together, if all of them are certain to succeed."""
+    """Runs the appends of one turn of the event loop together, those to one stream as one command, if all of
+    them are certain to succeed."""
 
     def begin(self, receiver: JoinedReceiver) -> None:
         """Let appends wait for each other. `end` must follow in the same turn of the loop."""

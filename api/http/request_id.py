@@ -7,7 +7,7 @@ own. It stores the id in the scope for problems and logs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from secrets import token_hex
 from typing import Final
@@ -54,10 +54,10 @@ class RequestId:
         await self._app(scope, receive, send_named)
 
 
-def request_id_of_header(headers: Sequence[tuple[bytes, bytes]]) -> str:
-    """Return the id of a request with these raw headers, whose names are in lower case."""
-    given = next((value for name, value in headers if name == _HEADER_BYTES), b"")
-    return _request_id(given.decode("latin-1"))
+def request_id_of_header(headers: Mapping[bytes, bytes]) -> str:
+    """Return the id of a request with these headers, whose names are in lower case."""
+    given = headers.get(_HEADER_BYTES)
+    return new_request_id() if given is None else _request_id(given.decode("latin-1"))
 
 
 def _new_ids() -> Iterator[Iterator[str]]:

@@ -50,7 +50,7 @@ def shake_hands(scope: Scope, security: Security) -> Handshake:
     headers = Headers(scope=scope)
     if has_token_in_url(scope):
         raise token_in_url_refusal()
-    if not security.origins.admits(headers):
+    if not security.origins.admits_headers(headers):
         raise RequestRefused(HttpCode.ORIGIN_NOT_ALLOWED, FOREIGN)
     offered: Sequence[str] = scope["subprotocols"]
     subprotocol = next((name for name in offered if name in CODECS), None)

@@ -87,10 +87,15 @@ def _refuse(found: Mapping[str, str]) -> None:
         raise RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors)
 
 
+def media_type_of(content_type: str) -> str:
+    """Return the media type in the value of `Content-Type`, without parameters and in lower case."""
+    return content_type.partition(";")[0].strip().lower()
+
+
 def require_content_type(request: Request, media_type: str) -> None:
     """Raise `RequestRefused` 415 unless the header `Content-Type` is `media_type`."""
     given = request.headers.get("content-type", "")
-    if given.partition(";")[0].strip().lower() != media_type:
+    if media_type_of(given) != media_type:
         found = f"the body is {given}" if given else "the request has no Content-Type"
         raise RequestRefused(
             HttpCode.UNSUPPORTED_MEDIA_TYPE,

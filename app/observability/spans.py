@@ -9,7 +9,7 @@ never contain keys, values, raw paths or tokens.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -46,12 +46,7 @@ class Tracing:
 
     def begin(self, scope: Scope) -> RequestSpan:
         """Start the span of the request in `scope`, and set `traceparent` in `scope` to this span."""
-        carrier = {
-            name.decode("latin-1"): value.decode("latin-1")
-            for name, value in scope["headers"]
-            if name in {_TRACEPARENT, b"tracestate"}
-        }
-        parent = _propagator.extract(carrier, Context())
+        parent = _parent_in(scope["headers"])
         span = self._tracer.start_span("request", parent, SpanKind.SERVER)
         given: dict[str, str] = {}
         _propagator.inject(given, set_span_in_context(span, parent))
@@ -66,15 +61,16 @@ class Tracing:
         method: str,
         request_id: str,
         begin_ns: int,
+        headers: Iterable[tuple[bytes, bytes]] = (),
         phases: Sequence[TimedPhase] = (),
     ) -> None:
-        """Record the span of a finished request on a hot route, which has no `traceparent`.
+        """Record the span of a finished request on a hot route.
 
-        `begin_ns`: its start by `time.perf_counter_ns`. `phases`: those in which it waited. The span ends
-        now.
+        `begin_ns`: its start by `time.perf_counter_ns`. `headers`: those of the request, with the trace that
+        it continues. `phases`: those in which it waited. The span ends now.
         """
         span = self._tracer.start_span(
-            operation, Context(), SpanKind.SERVER, start_time=begin_ns + _to_epoch_ns()
+            operation, _parent_in(headers), SpanKind.SERVER, start_time=begin_ns + _to_epoch_ns()
         )
         describe(span, operation, status, method, request_id)
         self.note_phases(span, phases)
@@ -122,6 +118,16 @@ def describe(span: Span, operation: str, status: int, method: str, request_id: s
         span.set_attribute("tailrace.request_id", request_id)
     if status >= _SERVER_ERROR:
         span.set_status(StatusCode.ERROR)
+
+
+def _parent_in(headers: Iterable[tuple[bytes, bytes]]) -> Context:
+    """Return the trace context in the headers of a request, whose names are in lower case."""
+    carrier = {
+        name.decode("latin-1"): value.decode("latin-1")
+        for name, value in headers
+        if name in {_TRACEPARENT, b"tracestate"}
+    }
+    return _propagator.extract(carrier, Context())
 
 
 def _to_epoch_ns() -> int:

@@ -14,14 +14,12 @@ module             what it owns
 `asgi`             uvicorn's ASGI cycle, for all requests that are not hot
 `hot_routes`       the checks of a hot request, and its way to the store
 `hot_request`      one hot request, until it is answered, on a `hot_connection`
-`credentials`      the headers of a hot request that identify its client
 `hot_wait`         the wait of a hot read for entries
 `hot_run`          the hot requests of one read, executed together, on a `run_connection`
 `hot_turn`         the reads with appends of one turn of the event loop, on all connections
 `joined_requests`  the appends of a turn that the store runs together: their checks and `append_answers`
 `answer_heads`     the heads of answers to hot requests
-`cached_heads`     heads that a parser has already read
-`head_templates`   heads that differ from such a head only in values of their own
+`plain_heads`      the heads of hot requests that need no parser
 `hot_observer`     metrics, slow log, access log and traces of hot requests
 `deadlines`        how long the server waits for a client
 `refusals`         the response to a request that the connection refuses

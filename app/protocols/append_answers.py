@@ -30,8 +30,10 @@ class AppendAnswers:
     def __init__(self, starts: AnswerStarts) -> None:
         self._starts = starts
         self._start = ""
+        self._lines = ""
         self._heads: dict[int, list[str]] = {}
-        """The text before and after the id of the request, by the size of the body; all with `_start`."""
+        """The text before and after the id of the request, by the size of the body; all with `_start` and
+        `_lines`."""
         self._base: StreamId = -1
         """The first id of the millisecond."""
         self._body = ""
@@ -46,19 +48,22 @@ class AppendAnswers:
     def give(self, requests: Sequence[HotRequest], ids: Sequence[StreamId]) -> None:
         """Set the answers of `requests`, which are 201. `ids` rise. O(requests)."""
         status = XADD.status
-        start = self._starts.of(status, requests[0].connection.server_state.default_headers)
-        if start is not self._start or not self._first <= ids[0] < self._end:
-            self._divide(start, ids[0])
+        first = requests[0]
+        start = self._starts.of(status, first.connection.server_state.default_headers)
+        lines = first.client.answer_lines
+        if start is not self._start or lines is not self._lines or not self._first <= ids[0] < self._end:
+            self._divide(start, lines, ids[0])
         before, between, base, end = self._before, self._between, self._base, self._end
         for request, value in zip(requests, ids, strict=True):
-            if value >= end:
-                self._divide(start, value)
+            if value >= end or request.client.answer_lines is not lines:
+                lines = request.client.answer_lines
+                self._divide(start, lines, value)
                 before, between, base, end = self._before, self._between, self._base, self._end
             request.status = status
             request.answer = f"{before}{request.request_id}{between}{value - base}{_BODY_END}".encode()
 
-    def _divide(self, start: str, value: StreamId) -> None:
-        """Find the parts of the answer with the id `value`."""
+    def _divide(self, start: str, lines: str, value: StreamId) -> None:
+        """Find the parts of the answer with the id `value` and the further headers `lines`."""
         seq = value & U64_MAX
         base = value - seq
         digits = len(str(seq))
@@ -68,10 +73,13 @@ class AppendAnswers:
         if start is not self._start:
             self._start = start
             self._heads.clear()
+        if lines is not self._lines:
+            self._lines = lines
+            self._heads.clear()
         size = len(self._body) + digits + len(_BODY_END)
         head = self._heads.get(size)
         if head is None:
-            head = self._heads[size] = answer_head(start, size, JSON, _REQUEST_ID).split(_REQUEST_ID)
+            head = self._heads[size] = answer_head(start, size, JSON, _REQUEST_ID, lines).split(_REQUEST_ID)
         self._before, end_of_head = head
         self._between = end_of_head + self._body
         self._first = base + (10 ** (digits - 1) if digits > 1 else 0)

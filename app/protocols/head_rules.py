@@ -9,19 +9,16 @@ understood the head in another way, and may disagree with the server about where
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from tailrace.api.access.origins import AUTHORITY, is_host
 from tailrace.api.problems.table import HttpCode
 from tailrace.app.protocols.refusals import ProtocolRefusal
 from tailrace.app.protocols.request_head import Headers
 
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 
-# RFC 3986: a registered name or an IPv4 address, or an address in brackets; then perhaps a port.
-_AUTHORITY: Final = rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[A-Za-z0-9:.%_~-]+\])(?::[0-9]*)?"
-_HOST: Final = re.compile(_AUTHORITY)
-_ABSOLUTE: Final = re.compile(rb"(?i:https?)://(" + _AUTHORITY + rb")(/[^#]*|\?[^#]*)?")
+_ABSOLUTE: Final = re.compile(rb"(?i:https?)://(" + AUTHORITY + rb")(/[^#]*|\?[^#]*)?")
 
 _SHOWN_BYTES_MAX: Final = 100
 """The bytes of a wrong value that a refusal shows."""
@@ -41,7 +38,7 @@ def require_sound_head(method: bytes, version: str, headers: Headers) -> None:
     for name, value in headers:
         if name == b"host":
             hosts += 1
-            if not _is_host(value):
+            if not is_host(value):
                 raise ProtocolRefusal(HttpCode.BAD_REQUEST, f"the Host header is not a host: {_shown(value)}")
         elif name == b"transfer-encoding":
             _require_chunked(version, value)
@@ -57,11 +54,6 @@ def require_version(version: str) -> None:
         raise ProtocolRefusal(
             HttpCode.HTTP_VERSION_NOT_SUPPORTED, f"HTTP/{version} is not supported: send HTTP/1.1 or HTTP/1.0"
         )
-
-
-@lru_cache(maxsize=256)
-def _is_host(value: bytes) -> bool:
-    return _HOST.fullmatch(value) is not None
 
 
 def _require_chunked(version: str, value: bytes) -> None:

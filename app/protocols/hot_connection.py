@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from uvicorn.server import ServerState
 
+from tailrace.api.hot.plain_appends import PlainBodies
 from tailrace.api.wire.negotiation import JSON
 
 RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
@@ -13,9 +14,10 @@ RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
 
 class HotConnection(Protocol[RequestT_contra]):
     """The connection of a `HotRequest`, which imports this module. `server_state`: it has the headers of
-    every answer of the server, and counts the answers."""
+    every answer of the server, and counts the answers. `bodies`: reads the bodies of its appends."""
 
     server_state: ServerState
+    bodies: PlainBodies
 
     def answer_hot(
         self, request: RequestT_contra, status: int, content: bytes, media_type: str = JSON, lines: str = ""

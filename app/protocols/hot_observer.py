@@ -18,6 +18,7 @@ from tailrace.app.observability.access_log import access_logger, log_request
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.counters.requests import CLIENT_GONE_STATUS, RequestFigures
 from tailrace.app.observability.slow_log import SlowLog
+from tailrace.app.observability.timing import COMMIT, TimedPhase
 
 if TYPE_CHECKING:
     from tailrace.app.observability.spans import Tracing
@@ -72,7 +73,8 @@ class HotObserver:
                     request.method,
                     request_id,
                     request.started_ns,
-                    () if request.wait is None else (request.wait.phase,),
+                    request.headers.items(),
+                    _phases_of(request, now_ns),
                 )
         if access_logger.isEnabledFor(logging.INFO):
             for request in requests:
@@ -94,6 +96,13 @@ class HotObserver:
             commit_ns=commit_ns,
             other_ns=own_ns - engine_ns,
         )
+
+
+def _phases_of(request: HotRequest, now_ns: int) -> Sequence[TimedPhase]:
+    """Return what the request waited for: entries, or the disk."""
+    if request.wait is not None:
+        return (request.wait.phase,)
+    return (TimedPhase(COMMIT, request.submitted_ns, now_ns),) if request.submitted_ns else ()
 
 
 def _alike(requests: Sequence[HotRequest]) -> Sequence[Sequence[HotRequest]]:

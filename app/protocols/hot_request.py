@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from tailrace.api.access.rates import Quota
 from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
-from tailrace.api.hot.requests import HotRoute, at_once, hot_command
+from tailrace.api.hot.headers import HotClient, UsedHeaders
+from tailrace.api.hot.requests import HotRoute, at_once
 from tailrace.api.http.request_id import request_id_of_header
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.api.principals import Unauthenticated
@@ -33,9 +34,9 @@ from tailrace.api.problems.table import (
     unauthenticated_problem,
 )
 from tailrace.api.wire.negotiation import JSON
-from tailrace.app.protocols.credentials import Credentials
 from tailrace.app.protocols.hot_connection import HotConnection
 from tailrace.app.protocols.hot_wait import ReadWait
+from tailrace.app.protocols.plain_heads import PlainHead
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
@@ -59,9 +60,11 @@ class HotRequest(Struct, eq=False, gc=False):
     """
 
     connection: HotConnection[HotRequest]
-    head: RequestHead
+    raw_head: bytes | RequestHead
+    """The head: its bytes if it is plain (`plain_heads`), else as the parser read it."""
     route: HotRoute
-    credentials: Credentials
+    client: HotClient
+    headers: UsedHeaders
     started_ns: int
     """When the head was complete."""
     ready_ns: int
@@ -102,16 +105,22 @@ class HotRequest(Struct, eq=False, gc=False):
         return self.is_dismissed or bool(self.answer)
 
     @property
+    def head(self) -> RequestHead:
+        """The parsed head, for the documented route and for logs. O(head)."""
+        raw = self.raw_head
+        return raw if isinstance(raw, RequestHead) else RequestHead.of_plain(raw)
+
+    @property
     def method(self) -> str:
         """The method, for logs and traces."""
-        return self.head.method.decode()
+        return self.route.operation.method.decode()
 
     @property
     def executed(self) -> Command:
         """The command that the engine ran. If it ran with others, it is made again from the body."""
         if self.command is not _NONE:
             return self.command
-        command = hot_command(self.route, self.body)
+        command = self.route.command_of(self.body)
         assert command is not None, "the same body gives the same command"
         return command
 
@@ -130,7 +139,6 @@ class HotRequest(Struct, eq=False, gc=False):
         self.ready_ns = time.perf_counter_ns()
         if self.gathered is not None:
             self.body = bytes(self.gathered)
-        self.request_id = request_id_of_header(self.head.headers)
 
     def end_connection_after(self) -> None:
         """Make the answer the last one of the connection."""
@@ -232,7 +240,26 @@ class HotRequest(Struct, eq=False, gc=False):
     @property
     def further_lines(self) -> str:
         """The headers of the answer that are not the same for all answers with its status."""
-        lines = _CLOSE_LINE if self.ends_connection else ""
+        lines = self.client.answer_lines
+        if self.ends_connection:
+            lines += _CLOSE_LINE
         if self.quota is not None:
             lines += "".join(f"{name.decode()}: {value.decode()}\r\n" for name, value in self.quota.headers)
         return lines
+
+
+def request_of(
+    connection: HotConnection[HotRequest], head: PlainHead, body: bytes, now_ns: int
+) -> HotRequest:
+    """Return the complete request with a plain head."""
+    return HotRequest(
+        connection,
+        head.raw,
+        head.route,
+        head.client,
+        head.headers,
+        now_ns,
+        now_ns,
+        body,
+        request_id_of_header(head.headers),
+    )

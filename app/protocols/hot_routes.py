@@ -14,21 +14,22 @@ from tailrace.api.access.option_scopes import option_needing_admin
 from tailrace.api.access.permissions import allowed, shows_all
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
-from tailrace.api.hot.requests import hot_command, hot_route
+from tailrace.api.hot.headers import HotClient, HotClients, used_headers
+from tailrace.api.hot.requests import hot_route
 from tailrace.api.hot.store import HotStore
+from tailrace.api.http.request_id import request_id_of_header
 from tailrace.api.ports import Watch
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.answer_heads import AnswerStarts
 from tailrace.app.protocols.append_answers import AppendAnswers
-from tailrace.app.protocols.cached_heads import CachedHeads
-from tailrace.app.protocols.credentials import Credentials, credentials_of
 from tailrace.app.protocols.hot_connection import HotConnection
 from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.hot_turn import HotTurn
 from tailrace.app.protocols.hot_wait import ReadWait
 from tailrace.app.protocols.joined_requests import JoinedRequests
+from tailrace.app.protocols.plain_heads import PlainHeads
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.core.commands import Append, Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
@@ -49,7 +50,8 @@ class HotRoutes:
         self._take_quota = rates.take if rates.is_set else None
         self.starts = AnswerStarts()
         self.observer = observer
-        self.cached_heads = CachedHeads()
+        self._clients = HotClients(security)
+        self.heads = PlainHeads(self._clients)
         self._joined = JoinedRequests(
             store.joining,
             None if rates.is_set else self._may_append,
@@ -63,18 +65,20 @@ class HotRoutes:
 
         The application also answers a request without a valid token: its 401 does not wait for the body.
         """
-        route = hot_route(head.method, head.target, head.headers) if head.version == _HTTP_VERSION else None
-        if route is None:
+        headers = used_headers(head.headers) if head.version == _HTTP_VERSION else None
+        client = None if headers is None else self._clients.of(headers)
+        if headers is None or client is None:
             return None
-        credentials = credentials_of(head.headers)
-        if not self._is_authentic(credentials):
+        route = hot_route(head.method, head.target, headers, client)
+        if route is None or not self._is_authentic(client):
             return None
         now_ns = time.perf_counter_ns()
-        return HotRequest(connection, head, route, credentials, now_ns, now_ns)
+        request_id = request_id_of_header(headers)
+        return HotRequest(connection, head, route, client, headers, now_ns, now_ns, request_id=request_id)
 
-    def _is_authentic(self, credentials: Credentials) -> bool:
+    def _is_authentic(self, client: HotClient) -> bool:
         try:
-            self._authenticate(credentials.authorization, credentials.host)
+            self._authenticate(client.authorization, client.host)
         except (RequestRefused, Unauthenticated):
             return False
         return True
@@ -113,7 +117,7 @@ class HotRoutes:
         """Submit a read that waits if there are no entries. No request may follow before its answer, unless
         it has it now."""
         # Found now: the wait of a gateway begins later, and the token may have ended by then.
-        principal = self._authenticate(request.credentials.authorization, request.credentials.host)
+        principal = self._authenticate(request.client.authorization, request.client.host)
 
         def wait(watch: Watch) -> None:
             request.begin_wait(ReadWait(watch, self._watch_token(principal, request.lose_access)))
@@ -126,33 +130,40 @@ class HotRoutes:
 
     def _may_append(self, request: HotRequest, key: bytes) -> bool:
         """Return whether the client may append to `key`."""
-        credentials = request.credentials
+        client = request.client
         try:
-            principal = self._authenticate(credentials.authorization, credentials.host)
+            principal = self._authenticate(client.authorization, client.host)
         except (RequestRefused, Unauthenticated):
             return False
         return principal is ANONYMOUS_LOCAL or _is_allowed(
-            principal, request.route.scope, Append(key, (_NO_FIELDS,))
+            principal, request.route.row.scope, Append(key, (_NO_FIELDS,))
         )
 
     def _checked_command(self, request: HotRequest, client_address: str) -> Command | None:
         """Return the command of a complete request, or None if a check fails. Nothing was changed then, and
         the documented route answers with the reason."""
-        credentials, route, authenticate = request.credentials, request.route, self._authenticate
+        client, route, authenticate = request.client, request.route, self._authenticate
         try:
-            principal = authenticate(credentials.authorization, credentials.host)
+            principal = authenticate(client.authorization, client.host)
         except (RequestRefused, Unauthenticated):
             return None
         if self._take_quota is not None:
             quota = request.quota = self._take_quota(principal, client_address)
             if quota is not None and quota.retry_after_s is not None:
                 return None
-        command = hot_command(route, request.body)
+        command = _plain_append(request) or route.command_of(request.body)
         if command is None or option_needing_admin(command) is not None:
             return None  # the documented route records administrative commands in the audit log
-        if principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.scope, command):
+        if principal is ANONYMOUS_LOCAL or _is_allowed(principal, route.row.scope, command):
             return command
         return None
+
+
+def _plain_append(request: HotRequest) -> Append | None:
+    """Return the append of a body without options; None for any other request."""
+    key = request.route.joins
+    fragment = None if key is None else request.connection.bodies.fragment_of(request.body)
+    return None if key is None or fragment is None else Append(key, (fragment,))
 
 
 def _is_allowed(principal: Principal, scope: TokenScope, command: Command) -> bool:

@@ -13,14 +13,14 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-from tailrace.api.http.request_id import new_request_id
+from tailrace.api.hot.plain_appends import PlainBodies
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answer_heads import answer_head
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
-from tailrace.app.protocols.cached_heads import CachedHead
-from tailrace.app.protocols.hot_request import HotRequest
+from tailrace.app.protocols.hot_request import HotRequest, request_of
 from tailrace.app.protocols.hot_routes import HotRoutes
+from tailrace.app.protocols.plain_heads import PlainHead
 from tailrace.app.protocols.request_reader import RequestReader
 from tailrace.app.protocols.run_connection import RunConnection
 from tailrace.app.protocols.state import CLOSED, FREE, HOT, ConnectionState
@@ -48,13 +48,14 @@ class HotRun:
         self.deferred: HotRequest | None = None
         self._connection = connection
         self.server_state = connection.server_state
+        self.bodies = PlainBodies()
         self._client_ended = client_ended
         self._state = state
         self._reader = reader
         self._queue = answers
         self._hot = hot
         self._turn = hot.turn
-        self._last_head: CachedHead | None = None
+        self._last_head: PlainHead | None = None
         """The head of the last request: mostly it is the next one's too."""
         self._due: deque[HotRequest] = deque()
         """The requests without a written answer, the oldest first."""
@@ -77,14 +78,23 @@ class HotRun:
     # --- requests ------------------------------------------------------------------------------
 
     def read(self, data: bytes) -> None:
-        """Carry out the requests with cached heads that `data` begins with, and pass on what follows: appends
+        """Carry out the requests with plain heads that `data` begins with, and pass on what follows: appends
         at the end of this turn of the loop, together with those of other connections."""
-        cached = self._last_head
-        if cached is not None and cached.route.plain is not None and data.startswith(cached.raw):
-            self.kept = data
-            self._turn.read(self, data, cached if len(data) == cached.size else None)
-        else:
+        head = self._head_at(data, 0)
+        if head is None:
+            self._connection.take(data)
+        elif head.route.joins is None:
             self._turn.carry_out_alone(self, data)
+        else:
+            self.kept = data
+            self._turn.read(self, data, head if len(data) == head.size else None)
+
+    def _head_at(self, data: bytes, start: int) -> PlainHead | None:
+        """Return the plain head at `start`. The head of the request before it is mostly the next one's."""
+        head = self._last_head
+        if head is None or not data.startswith(head.raw, start):
+            head = self._last_head = self._hot.heads.find(data, start)
+        return head
 
     def end_turn(self) -> None:
         """Carry out what is kept for the end of the turn: something else happens on this connection."""
@@ -92,21 +102,16 @@ class HotRun:
             self._turn.end()
 
     def carry_out_known(self, data: bytes, now_ns: int) -> None:
-        """Submit the requests with cached heads that `data` begins with; they are complete at `now_ns`.
+        """Submit the requests with plain heads that `data` begins with; they are complete at `now_ns`.
         `turn_ended` must follow. O(bytes)."""
         count, start, size = 0, 0, len(data)
         self._is_growing = True
-        cached = self._last_head
         while start < size:
-            if cached is None or not data.startswith(cached.raw, start):
-                cached = self._last_head = self._hot.cached_heads.find(data, start)
-            if cached is None or start + cached.size > size:
+            head = self._head_at(data, start)
+            if head is None or start + head.size > size:
                 break
-            end = start + cached.size
-            body = data[start + cached.head_size : end]
-            request = HotRequest(
-                self, cached.head, cached.route, cached.credentials, now_ns, now_ns, body, new_request_id()
-            )
+            end = start + head.size
+            request = request_of(self, head, data[start + head.head_size : end], now_ns)
             start, count = end, count + 1
             if not self._submit(request):
                 break
@@ -216,8 +221,7 @@ class HotRun:
             request.is_dismissed = True
             self._hot.observer.answered((request,))
             return
-        if request.ends_connection or request.quota is not None:
-            lines += request.further_lines
+        lines += request.further_lines
         start = self._hot.starts.of(status, self.server_state.default_headers)
         head = answer_head(start, len(content), media_type, request.request_id, lines)
         request.answer = head.encode() + content

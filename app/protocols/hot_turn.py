@@ -14,12 +14,11 @@ import time
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from tailrace.api.http.request_id import new_request_id
-from tailrace.app.protocols.cached_heads import CachedHead
 from tailrace.app.protocols.hot_connection import HotConnection
 from tailrace.app.protocols.hot_observer import HotObserver
-from tailrace.app.protocols.hot_request import HotRequest
+from tailrace.app.protocols.hot_request import HotRequest, request_of
 from tailrace.app.protocols.joined_requests import JoinedRequests
+from tailrace.app.protocols.plain_heads import PlainHead
 from tailrace.core.limits import MIB
 
 SINGLE_TURNS_MAX: Final = 4
@@ -50,14 +49,14 @@ class HotTurn:
     def __init__(self, joined: JoinedRequests, observer: HotObserver) -> None:
         self._joined = joined
         self._observer = observer
-        self._reads: list[tuple[TurnRun, bytes, CachedHead | None]] = []
+        self._reads: list[tuple[TurnRun, bytes, PlainHead | None]] = []
         self._kept_bytes = 0
         self._single_turns = 0
         """How many of the last turns had one read only."""
         self._reads_at_once = 0
         """How many reads were not kept since then."""
 
-    def read(self, run: TurnRun, data: bytes, single: CachedHead | None) -> None:
+    def read(self, run: TurnRun, data: bytes, single: PlainHead | None) -> None:
         """Keep a read with appends until the end of the turn; the connection has no other. Carry it out at
         once if other connections probably send nothing in this turn. `single`: the head of its only request;
         None if it has several."""
@@ -97,7 +96,7 @@ class HotTurn:
         run.carry_out_known(data, time.perf_counter_ns())
         self._observer.answered(run.turn_ended())
 
-    def _carry_out(self, reads: Sequence[tuple[TurnRun, bytes, CachedHead | None]]) -> None:
+    def _carry_out(self, reads: Sequence[tuple[TurnRun, bytes, PlainHead | None]]) -> None:
         now_ns = time.perf_counter_ns()
         joined = self._joined
         singles: list[HotRequest] = []
@@ -107,10 +106,7 @@ class HotTurn:
         for run, data, head in reads:
             try:
                 if takes_singles and head is not None:
-                    body, request_id = data[head.head_size :], new_request_id()
-                    request = HotRequest(
-                        run, head.head, head.route, head.credentials, now_ns, now_ns, body, request_id
-                    )
+                    request = request_of(run, head, data[head.head_size :], now_ns)
                     if joined.take(request):
                         singles.append(request)
                         continue

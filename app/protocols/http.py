@@ -44,8 +44,6 @@ class HttpProtocol(asyncio.Protocol):
         self._deadlines = Deadlines(self.registry.limits)
         self._memory = HeldMemory(self.registry)
         self._run = HotRun(self, self.state, self._reader, self._answers, self.hot, self._asgi.client_ended)
-        self._read: bytes | None = None
-        """The data in the parser, if it began between two requests."""
         self._arriving: HotRequest | AsgiRequest | None = None
         """The request whose body is incomplete."""
 
@@ -99,7 +97,7 @@ class HttpProtocol(asyncio.Protocol):
         self._flow.resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Execute hot requests whose heads are cached; pass all other data to the parser."""
+        """Execute hot requests whose heads are plain; pass all other data to the parser."""
         if self._run.kept:
             self._run.end_turn()
         if self.state.answering is FREE and self.state.receiving is IDLE and not self._flow.write_paused:
@@ -118,12 +116,10 @@ class HttpProtocol(asyncio.Protocol):
             self._run.held += data
             self._flow.pause_reading()
             return
-        self._read = data if is_between else None
         try:
             self._reader.feed(data)
         except ProtocolRefusal as refusal:
             self._refusals.refuse(refusal, self._arriving)
-        self._read = None
 
     # --- what arrives: called by the reader ----------------------------------------------------
 
@@ -152,12 +148,10 @@ class HttpProtocol(asyncio.Protocol):
 
     def request_received(self) -> None:
         """Execute a hot request; notify the application of the end of any other."""
-        request, read, self._arriving, self._read = self._arriving, self._read, None, None
+        request, self._arriving = self._arriving, None
         assert request is not None, "a head comes before the end"
         request.complete()
         if isinstance(request, HotRequest):
-            if read is not None:  # the read begins with this request, not with one after it
-                self.hot.cached_heads.keep(read, request)
             self._run.carry_out(request)
             if self.state.answering is FREE:
                 self._memory.release()

@@ -1,8 +1,8 @@
 """Checks and answers the hot appends of one turn of the event loop that the store runs together.
 
-All requests of a turn with the same head have the same client, stream and permission, so a head is checked
-once in a turn. The answers to a run differ in two places only, the ids of request and entry. This module owns
-these two shortcuts. A request that they do not fit is submitted and answered alone (`hot_routes`).
+All requests of a client to a stream have the same permission, so it is checked once in a turn. The answers to
+a run differ in two places only, the ids of request and entry. This module owns these two shortcuts. A request
+that they do not fit is submitted and answered alone (`hot_routes`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
-from tailrace.api.hot.plain_appends import PlainAppends
+from tailrace.api.hot.headers import HotClient
 from tailrace.api.hot.store import Joining
 from tailrace.api.ports import Answer
 from tailrace.app.protocols.append_answers import AppendAnswers
@@ -43,8 +43,8 @@ class JoinedRequests:
         """Whether appends wait for each other."""
         self.takes_unchecked = joining is not None and may_append is not None
         """Whether `take` may be called while `is_open`."""
-        self._checked: set[PlainAppends] = set()
-        """The heads whose clients may append, by their bodies: they were checked in this turn."""
+        self._checked: set[tuple[HotClient, bytes]] = set()
+        """The clients that may append, with the stream: they were checked in this turn."""
 
     def begin(self) -> None:
         """Let appends wait for each other."""
@@ -62,15 +62,16 @@ class JoinedRequests:
     def take(self, request: HotRequest) -> bool:
         """Check an append, let it wait for others, and return True. Return False if it must be submitted
         alone."""
-        plain, joining, may_append = request.route.plain, self._joining, self._may_append
-        if plain is None or joining is None or may_append is None:
+        key, joining, may_append = request.route.joins, self._joining, self._may_append
+        if key is None or joining is None or may_append is None:
             return False
-        if plain not in self._checked:
-            if not may_append(request, plain.key):
+        checked = request.client, key
+        if checked not in self._checked:
+            if not may_append(request, key):
                 return False
-            self._checked.add(plain)
-        fragment = plain.fragment_of(request.body)
-        return fragment is not None and joining.take(plain.key, fragment, request)
+            self._checked.add(checked)
+        fragment = request.connection.bodies.fragment_of(request.body)
+        return fragment is not None and joining.take(key, fragment, request)
 
     def take_checked(self, request: HotRequest, command: Command) -> bool:
         """Do the same with the command of a request that was checked because each one is counted."""
@@ -78,7 +79,7 @@ class JoinedRequests:
         return (
             self._joining is not None
             and self._may_append is None
-            and request.route.plain is not None
+            and request.route.joins is not None
             and isinstance(command, Append)
             and command == Append(command.key, command.fragments)
             and self._joining.take(command.key, command.fragments[0], request)

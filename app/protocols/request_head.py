@@ -20,6 +20,15 @@ class RequestHead(NamedTuple):
     headers: Headers
     keep_alive: bool
 
+    @classmethod
+    def of_plain(cls, raw: bytes) -> RequestHead:
+        """Return the head with these bytes, which are plain (`plain_heads`). O(head)."""
+        first, *lines = raw.removesuffix(b"\r\n\r\n").split(b"\r\n")
+        method, target, _ = first.split(b" ")
+        pairs = (line.partition(b":") for line in lines)
+        headers = [(name.lower(), value.strip(b" ")) for name, _, value in pairs]
+        return cls(method, target, "1.1", headers, keep_alive=True)
+
     def to_bytes(self) -> bytes:
         """Return the head as bytes of HTTP."""
         lines = b"".join(b"%b: %b\r\n" % header for header in self.headers)

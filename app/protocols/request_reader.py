@@ -58,7 +58,7 @@ class RequestReader:
         self._repeated: RequestHead | None = None
         """The head that another parser must read again, without its `Upgrade` header."""
         self.head_count = 0
-        """The number of complete heads, including cached ones."""
+        """The number of complete heads, including plain ones."""
         self.body_bytes = 0
         """Received bytes of the current body."""
         self.unframed_bytes = 0

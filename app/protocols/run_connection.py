@@ -19,7 +19,7 @@ class RunConnection(Protocol):
     server_state: ServerState
 
     def take(self, data: bytes) -> None:
-        """Take the data after requests whose heads are cached."""
+        """Take the data after requests whose heads are plain."""
         ...
 
     def cut(self) -> None:

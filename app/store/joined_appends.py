@@ -1,14 +1,15 @@
 """Joins the appends of one turn of the event loop: together they cost a fraction of what they cost apart.
 
-While the joining is open, an append of one entry without options waits. The appends that wait run together
-as soon as another command comes, or when the joining ends. The engine treats them as single appends, one
-after another (`Append.each`), so entries, ids and counters are the same. An append waits only if nothing can
-refuse it, and if no reader waits for the stream: it would find several entries at once instead of the first.
-This module never decides when the joining is open.
+While the joining is open, an append of one entry without options waits. The appends that wait run as soon as
+another command comes, or when the joining ends: those to one stream as one command, stream after stream. The
+engine treats them as single appends, one after another (`Append.each`), so entries, ids and counters are the
+same. An append waits only if nothing can refuse it, and if no reader waits for the stream: it would find
+several entries at once instead of the first. This module never decides when the joining is open.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -21,16 +22,18 @@ from tailrace.core.commands import Append
 from tailrace.core.stream_id import MAX_ID
 
 JOINED_MAX: Final = 256
-"""How many appends run together at most. More ids in one effect would leave the event loop for their commit
-(`commit_place.EFFECTS_MAX`)."""
+"""How many appends wait at most, in all streams. More ids in one effect would leave the event loop for their
+commit (`commit_place.EFFECTS_MAX`)."""
 
 _LAST_ID_MAX: Final = MAX_ID - JOINED_MAX
 """Appends to a stream above this id run alone: its ids could run out."""
 
 
 class JoinedAppends:
-    """Implements `api.hot.store.Joining`: the appends of one store that wait for each other, all to one
-    stream. `requests`: the requests whose appends wait."""
+    """Implements `api.hot.store.Joining`: the appends of one store that wait for each other.
+
+    `count`: how many wait.
+    """
 
     def __init__(
         self, recorder: Recorder, readers: WaitingReaders, admission: Admission, publisher: Publisher
@@ -40,10 +43,9 @@ class JoinedAppends:
         self._admission = admission
         self._publisher = publisher
         self._receiver: JoinedReceiver | None = None
-        self._key: bytes | None = None
-        """The stream of the appends that wait; None if there are none."""
-        self._fragments: list[bytes] = []
-        self.requests: list[object] = []
+        self._waiting: dict[bytes, tuple[list[bytes], list[object]]] = {}
+        """The entries and the requests of the appends that wait, by stream."""
+        self.count = 0
 
     def begin(self, receiver: JoinedReceiver) -> None:
         """Let appends wait: see the port."""
@@ -56,13 +58,17 @@ class JoinedAppends:
 
     def take(self, key: bytes, fragment: bytes, request: object) -> bool:
         """Let the append wait if it may: see the port. O(1) amortised."""
-        if key != self._key or len(self.requests) >= JOINED_MAX:
+        if self.count >= JOINED_MAX:
             self.run()
+        waiting = self._waiting.get(key)
+        if waiting is None:
             if not self._may_wait(key):
+                self.run()
                 return False
-            self._key = key
-        self._fragments.append(fragment)
-        self.requests.append(request)
+            waiting = self._waiting[key] = ([], [])
+        waiting[0].append(fragment)
+        waiting[1].append(request)
+        self.count += 1
         return True
 
     def _may_wait(self, key: bytes) -> bool:
@@ -75,11 +81,16 @@ class JoinedAppends:
 
     def run(self) -> None:
         """Run the appends that wait, if any."""
-        key, fragments, requests, receiver = self._key, self._fragments, self.requests, self._receiver
-        if key is None:
+        if not self.count:
             return
+        waiting, self._waiting, self.count = self._waiting, {}, 0
+        for key, (fragments, requests) in waiting.items():
+            self._run(key, fragments, requests)
+
+    def _run(self, key: bytes, fragments: list[bytes], requests: Sequence[object]) -> None:
+        """Run the appends to one stream."""
+        receiver = self._receiver
         assert receiver is not None, "appends wait between `begin` and `end`"
-        self._key, self._fragments, self.requests = None, [], []
         command = Append(key, fragments, each=len(fragments) > 1)
         try:
             outcome = self._recorder.run(command)

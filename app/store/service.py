@@ -174,7 +174,7 @@ class EngineStore:
         """Run one command without a task: see the port."""
         answer: Answer
         admission = self._admission
-        if self.joining.requests:
+        if self.joining.count:
             self.joining.run()  # they came before
         try:
             if admission.refusal is not None or admission.refuses_growth:

@@ -143,7 +143,7 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
     ],
 )
 def test_an_answer_is_that_of_the_documented_route(wire: Wire, path: str, target: str, status: int) -> None:
-    documented = wire.ask(get(path + target, "x-not-hot: 1"))
+    documented = wire.ask(get(path + target, "prefer: nothing"))
     assert documented.status == status, documented.body
     for _ in range(3):
         # The second and third request may find their head cached.

@@ -41,7 +41,7 @@ def request(
 def both(wire: Wire, path: str, body: bytes, content_type: str = "application/json") -> tuple[Answer, Answer]:
     """The same request twice: as a hot one, and with a header that changes nothing but is not hot."""
     hot = wire.ask(request(path, body, content_type=content_type))
-    documented = wire.ask(request(path, body, "x-not-hot: 1", content_type=content_type))
+    documented = wire.ask(request(path, body, "prefer: nothing", content_type=content_type))
     return hot, documented
 
 
@@ -126,7 +126,7 @@ def _group_of(key: str) -> bytes:
     return f"PUT /v1/streams/{key}/groups/g HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
 
 
-@pytest.mark.parametrize("extra", ["accept: */*", "x-not-hot: 1"])
+@pytest.mark.parametrize("extra", ["accept: */*", "prefer: nothing"])
 def test_an_acknowledgment_without_its_group_is_a_404_on_both_ways(wire: Wire, key: str, extra: str) -> None:
     path, body = f"/v1/streams/{key}/groups/g:ack", b'{"ids":["1-1"]}'
     missing = wire.ask(request(path, body, extra))
@@ -143,7 +143,7 @@ def test_a_head_seen_before_is_carried_out_once_whatever_stands_around_it(wire: 
     append = request(path, ENTRY)
     for _ in range(3):
         assert wire.ask(append).status == 201
-    assert wire.ask(request(path, ENTRY, "x-not-hot: 1")).status == 201
+    assert wire.ask(request(path, ENTRY, "prefer: nothing")).status == 201
     wire.send(append + append)
     assert [wire.receive().status, wire.receive().status] == [201, 201]
     wire.send(append[:-5])
@@ -203,7 +203,7 @@ def test_a_producer_is_answered_as_by_the_documented_route(
     wire: Wire, key: str, path: str, body: bytes, content_type: str, changes: dict[str, str | None]
 ) -> None:
     answers = []
-    for way, extra in {"hot": (), "documented": ("x-not-hot: 1",)}.items():
+    for way, extra in {"hot": (), "documented": ("prefer: nothing",)}.items():
         headers = {"idempotency-key": "k", "producer-id": f"p-{way}", **changes}
         lines = (f"{name}: {value}" for name, value in headers.items() if value is not None)
         raw = request(f"/v1/streams/{key}-{way}/{path}", body, *lines, *extra, content_type=content_type)
@@ -219,7 +219,7 @@ def test_a_producer_is_answered_as_by_the_documented_route(
 
 
 def _length_of(key: str) -> bytes:
-    return f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\nx-not-hot: 1\r\n\r\n".encode()
+    return f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\nprefer: nothing\r\n\r\n".encode()
 
 
 def test_an_append_to_a_stream_that_must_exist_is_refused_alike(wire: Wire, key: str) -> None:
@@ -397,7 +397,7 @@ def test_pipelined_requests_are_answered_in_order_whatever_their_kind(wire: Wire
     path = f"/v1/streams/{key}/entries"
     length = f"GET /v1/streams/{key}/length HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
     bad = request(path, b"{")
-    documented = request(path, ENTRY, "x-not-hot: 1")
+    documented = request(path, ENTRY, "prefer: nothing")
     wire.send(
         b"".join(
             [

@@ -12,7 +12,7 @@ from enum import Enum
 from random import Random
 from typing import Any, Final
 
-NOT_HOT: Final = b"x-not-hot: 1\r\n"
+NOT_HOT: Final = b"prefer: nothing\r\n"
 """A header with which the documented route answers a request (`api.hot.requests`)."""
 
 JSON: Final = "application/json"
@@ -72,6 +72,26 @@ class Names:
         return self.keys[-1]
 
 
+CLIENT_LINES: Final = (
+    "Origin: http://localhost",
+    "Sec-Fetch-Site: same-origin",
+    "sec-fetch-mode: cors",
+    'sec-ch-ua: "Chromium";v="142", "Not_A Brand";v="99"',
+    "Referer: http://localhost/{}",
+    "Cookie: session=1; theme={}",
+    "X-Forwarded-For: 203.0.113.7, 10.0.0.{}",
+    "Forwarded: for=203.0.113.7;proto=https",
+    "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b71{:08x}-01",
+    "tracestate: a=1",
+    "User-Agent: fuzz/{}",
+    "Accept-Language: de, en;q=0.5",
+    "x-empty:",
+    "x-spaces:  two ",
+    "x-bytes: \u00e9",
+    "Host-Name: elsewhere",
+)
+
+
 def request_bytes(token: str, method: str, path: str, body: object = None) -> bytes:
     """Return a request with a JSON body, or without a body if it is None."""
     content = b"" if body is None else encoded(body)
@@ -108,6 +128,7 @@ class RequestMaker:
         self._chance = chance
         self._names = names
         self._count = 0
+        self._lines = 0
 
     def _value(self) -> str:
         """Return a new value; all of a connection have the same length."""
@@ -134,7 +155,7 @@ class RequestMaker:
         content = b"" if body is None else encoded(body)
         token = _authorization(self._names.token) if is_authorized else ()
         framing = _framing(body, content, media_type)
-        head = _head(method, path, *token, *before, *framing, *lines)
+        head = _head(method, path, *token, *before, *framing, *lines, *self._of_client())
         request = _request(kind, head, content, key=_key_in(path), **properties)
         form = self._chance.random()
         if form < 0.03:
@@ -142,6 +163,14 @@ class RequestMaker:
         if form < 0.06:
             return replace(request, raw=request.raw.replace(b" /", b" http://localhost/", 1))
         return request
+
+    def _of_client(self) -> list[str]:
+        """Return lines that a browser, a proxy or a tracer adds, and that mean nothing to the operation."""
+        if self._chance.random() < 0.5:
+            return []
+        self._lines += 1
+        lines = [line.format(self._lines) for line in CLIENT_LINES]
+        return self._chance.sample(lines, self._chance.randint(1, len(lines)))
 
     def _chunked(self, kind: str, path: str, content: bytes, *before: str) -> HttpRequest:
         """Return a POST whose body comes in two chunks."""

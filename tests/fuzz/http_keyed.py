@@ -46,7 +46,7 @@ ODD: Final = (
     Lines((_KEY,)),
     Lines((_PRODUCER,)),
     Lines(("X-Idempotency-Key: {key}", _PRODUCER)),
-    Lines(("X-Not-Hot: 2", _KEY, _PRODUCER)),
+    Lines(("Prefer: nothing", _KEY, _PRODUCER)),
     Lines((_KEY, "Accept: */*", _PRODUCER)),
     Lines((_KEY, _PRODUCER, "X-Request-Id: mine")),
     Lines((_KEY, _PRODUCER), ("Expect: 100-continue",)),

@@ -89,7 +89,7 @@ class Requests(CommandMaker):
         return self._made("shared batch", "POST", path, body, shared=values)
 
     def append_documented(self) -> HttpRequest:
-        return self._appended("documented", self._entry(), "x-not-hot: 1")
+        return self._appended("documented", self._entry(), "prefer: nothing")
 
     def append_to_missing(self) -> HttpRequest:
         path = f"/v1/streams/{self._names.prefix}none/entries"

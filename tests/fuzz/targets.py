@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from tailrace.api.hot import commands as hot
 from tailrace.api.hot import pending_commands as pending
-from tailrace.api.hot.requests import hot_command, hot_route
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody
 from tailrace.api.schemas.pending import NackBody
@@ -37,6 +36,7 @@ from tailrace.core.storage.records import decode_effects, encode_effects
 from tailrace.core.storage.state import decode_group, encode_group
 from tailrace.core.stream_id import parse_id
 from tests.support.engine_store import START_MS
+from tests.support.hot import route_of
 from tests.support.websocket_client import JSON, MSGPACK, Client
 
 PRELUDE: Final = (
@@ -147,9 +147,9 @@ def hot_requests(data: bytes) -> None:
     headers, _, body = rest.partition(b"\n\n")
     pairs = [line.partition(b":")[::2] for line in headers.split(b"\n")]
     for method in (b"GET", b"POST"):
-        route = hot_route(method, target, [(name.lower(), value) for name, value in pairs])
+        route = route_of(method, target, [(name.lower(), value) for name, value in pairs])
         if route is not None:
-            hot_command(route, body)
+            route.command_of(body)
 
 
 def compressed_bodies(data: bytes) -> None:

@@ -121,7 +121,9 @@ def test_a_request_that_waits_for_data_is_not_taken_for_a_slow_one(impatient: Se
 
 BODIES_THAT_STOP = {
     "hot": append("body", b"x" * 100_000).partition(b"\r\n\r\n")[0] + b"\r\n\r\n",
-    "documented": request("POST", "/v1/streams/body/entries", b"", "x-not-hot: 1", "content-length: 100000"),
+    "documented": request(
+        "POST", "/v1/streams/body/entries", b"", "prefer: nothing", "content-length: 100000"
+    ),
     "chunked": request("POST", "/v1/streams/body/entries", b"", "transfer-encoding: chunked") + b"10000\r\n",
 }
 

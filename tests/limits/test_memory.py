@@ -100,7 +100,7 @@ def test_a_server_at_its_ceiling_refuses_appends_and_serves_the_rest(tmp_path: P
         assert (answer.status, answer.problem["code"]) == (507, "MEMORY_LIMIT")
         assert (answer.problem["retryable"], answer.problem["side_effects"]) == (True, "none")
 
-        documented_one = ONE.replace(b"host:", b"x-not-hot: 1\r\nhost:")
+        documented_one = ONE.replace(b"host:", b"prefer: nothing\r\nhost:")
         assert [wire.ask(raw).status for raw in (ONE, documented_one, GROW)] == [507, 507, 507]
         refused = wire.ask(request("POST", "/v1/command", b'["XADD","small","*","a","b"]'))
         assert (refused.status, refused.problem["error"]) == (507, OOM)

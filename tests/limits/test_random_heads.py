@@ -33,7 +33,7 @@ H2C: Final = ("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-sett
 GOOD: Final = (
     request("GET", "/healthz"),
     request("POST", "/v1/streams/fuzz/entries", ENTRY),
-    request("POST", "/v1/streams/fuzz/entries", ENTRY, "x-not-hot: 1"),
+    request("POST", "/v1/streams/fuzz/entries", ENTRY, "prefer: nothing"),
     request("POST", "/v1/streams/fuzz/entries:import", NDJSON, content_type="application/x-ndjson"),
     request("POST", "/v1/streams/fuzz/entries", ENTRY, *H2C),
     request("POST", "/v1/command", b"", "transfer-encoding: chunked") + b'8\r\n["PING"]\r\n0\r\n\r\n',

@@ -17,7 +17,7 @@ from tests.support.wire import Answer, Wire, request, wired
 
 BURST = 20
 APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}')
-DOCUMENTED_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}', "x-not-hot: 1")
+DOCUMENTED_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":"b"}}', "prefer: nothing")
 REFUSED_APPEND = request("POST", "/v1/streams/rate/entries", b'{"fields":{"a":1}}')
 
 

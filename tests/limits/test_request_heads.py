@@ -34,7 +34,7 @@ def wire(target: ServerProcess) -> Iterator[Wire]:
         yield connection
 
 
-@pytest.fixture(params=[b"", b"x-not-hot: 1\r\n"], ids=["hot", "documented"])
+@pytest.fixture(params=[b"", b"prefer: nothing\r\n"], ids=["hot", "documented"])
 def route(request: pytest.FixtureRequest) -> bytes:
     """A header that chooses who answers an append."""
     value: bytes = request.param

@@ -141,6 +141,23 @@ def test_what_a_hot_read_waits_is_a_span_within_its_own(traced: Traced) -> None:
     assert_within(traced.named(WAIT), traced.named("xread"))
 
 
+def test_a_hot_request_continues_the_trace_of_its_client(traced: Traced) -> None:
+    async def story() -> None:
+        protocol, transport = connected(EngineStore(Engine()))
+        protocol.hot.observer._tracing = traced.tracing
+        line = b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        protocol.data_received(post(b"/v1/streams/s/entries", b'{"fields":{"a":"1"}}', line))
+        await settled(protocol, transport)
+
+    asyncio.run(story())
+    span = traced.named("xadd")
+    assert span.parent is not None
+    assert (span.context.trace_id, span.parent.span_id) == (
+        0x0AF7651916CD43DD8448EB211C80319C,
+        0xB7AD6B7169203331,
+    )
+
+
 def test_a_refusal_is_no_failure_of_the_span_and_a_503_is(traced: Traced) -> None:
     traced.send(request("GET", "/v1/streams/none"))
     assert traced.named("xinfo_stream").status.status_code is StatusCode.UNSET
@@ -231,7 +248,7 @@ def test_a_server_sends_spans_of_hot_and_other_routes_to_where_its_environment_s
             httpx.get(f"{server.base_url}/v1/streams/s/length")
             assert collector.arrived.wait(EXPORTED_WITHIN_S)
     assert collector.services == {"tailrace"}
-    assert sorted(collector.names) == ["commit", "xadd", "xadd", "xlen"]
+    assert sorted(collector.names) == ["commit", "commit", "xadd", "xadd", "xlen"]
 
 
 def test_a_server_whose_exporter_is_missing_does_not_start(tmp_path: Path) -> None:

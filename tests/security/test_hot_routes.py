@@ -60,7 +60,7 @@ def send(client: httpx.Client, name: str, authorization: list[str], *, is_hot: b
     path, media_type, body = HOT[name]
     headers = [("Authorization", value) for value in authorization]
     if not is_hot:
-        headers.append(("X-Not-Hot", "1"))
+        headers.append(("Prefer", "nothing"))
     if media_type is None:
         return client.get(path, headers=headers)
     return client.post(path, content=body, headers=[*headers, ("Content-Type", media_type)])

@@ -74,7 +74,7 @@ def test_a_tokens_file_that_is_no_good_is_refused_at_the_start(
 def test_a_rebound_name_is_refused_on_both_ways_to_a_hot_route(tmp_path: Path) -> None:
     with running_server(tmp_path, "--durability", "none") as process:
         url, entry = f"{process.base_url}/v1/streams/s/entries", b'{"fields":{"a":"1"}}'
-        for extra in ({}, {"X-Not-Hot": "1"}):
+        for extra in ({}, {"Prefer": "nothing"}):
             answers = [
                 httpx.post(url, content=entry, headers={**JSON, **extra, "Host": host}).status_code
                 for host in ("rebound.example", "localhost:1", "127.0.0.1")
@@ -122,7 +122,7 @@ def test_tls_is_spoken_on_every_way(tls_server: Any, certificate: tuple[Path, Pa
     context = certificate[2]
     assert tls_server.base_url.startswith("https://")
     with httpx.Client(base_url=tls_server.base_url, verify=context) as client:
-        for extra in ({}, {"X-Not-Hot": "1"}):
+        for extra in ({}, {"Prefer": "nothing"}):
             answer = client.post("/v1/streams/s/entries", json={"fields": {"a": "1"}}, headers=extra)
             assert answer.status_code == 201
         assert client.get("/v1/streams/s/length").json() == {"length": 2}

@@ -35,9 +35,9 @@ APPEND = post(b"/v1/streams/race/entries", ENTRY)
 REFUSED = post(b"/v1/streams/race/entries", b'{"fields":{"rider":1}}')
 LATE_REFUSED = post(b"/v1/streams/none/entries", ENTRY[:-1] + b',"nomkstream":true}')
 """Refused by the store, not for its body."""
-DOCUMENTED = post(b"/v1/streams/race/entries", ENTRY, b"x-not-hot: 1")
+DOCUMENTED = post(b"/v1/streams/race/entries", ENTRY, b"prefer: nothing")
 HOT_GET = b"GET /v1/streams/race/length HTTP/1.1\r\nhost: localhost\r\n\r\n"
-GET = HOT_GET.replace(b"\r\n\r\n", b"\r\nx-not-hot: 1\r\n\r\n")
+GET = HOT_GET.replace(b"\r\n\r\n", b"\r\nprefer: nothing\r\n\r\n")
 CHUNKED = (
     b"POST /v1/streams/race/entries HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     b"transfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n%x\r\n%b\r\n0\r\nx-trailer: 1\r\n\r\n"

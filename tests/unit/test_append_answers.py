@@ -22,6 +22,7 @@ FIRST = st.builds(
 )
 STEPS = st.lists(st.one_of(st.just(1), st.integers(2, 2**65)), max_size=15)
 RUNS = st.lists(st.tuples(FIRST, STEPS, st.booleans()), min_size=1, max_size=6)
+CLIENTS = [SimpleNamespace(answer_lines=lines) for lines in ("", "vary: Origin\r\n")]
 Run = tuple[StreamId, list[int], bool]
 
 
@@ -44,12 +45,16 @@ def test_the_answers_of_a_run_are_those_of_single_appends(
             state.default_headers = [*state.default_headers]  # uvicorn replaces them every second
         ids = ids_of(first, steps)
         requests: list[Any] = [
-            SimpleNamespace(request_id=f"id-{number}", connection=SimpleNamespace(server_state=state))
+            SimpleNamespace(
+                request_id=f"id-{number}",
+                connection=SimpleNamespace(server_state=state),
+                client=CLIENTS[number // 3 % 2],
+            )
             for number in range(len(ids))
         ]
         answers.give(requests, ids)
         for request, value in zip(requests, ids, strict=True):
             content = xadd_bytes(AppendReply((value,)))
             start = starts.of(201, state.default_headers)
-            head = answer_head(start, len(content), JSON, request.request_id)
+            head = answer_head(start, len(content), JSON, request.request_id, request.client.answer_lines)
             assert (request.status, request.answer) == (201, head.encode() + content)

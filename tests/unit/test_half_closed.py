@@ -28,7 +28,7 @@ from tests.support.pipelines import (
 )
 from tests.support.protocol import Transport, connected, until
 
-HALF_A_BODY = APPEND[:-3].replace(b"\r\n\r\n", b"\r\nx-not-hot: 1\r\n\r\n")
+HALF_A_BODY = APPEND[:-3].replace(b"\r\n\r\n", b"\r\nprefer: nothing\r\n\r\n")
 NOT_HTTP = b"nonsense\r\n\r\n"
 STORES = pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
 

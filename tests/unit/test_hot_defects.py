@@ -10,6 +10,7 @@ import pytest
 
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
+from tests.support.pipelines import settled
 from tests.support.protocol import connected
 
 BODY = b'{"fields":{"rider":"Castilla"}}'
@@ -23,22 +24,26 @@ async def _no_application(_scope: Any, _receive: Any, _send: Any) -> None:
     raise AssertionError("these requests are not the application's")
 
 
-@pytest.mark.parametrize("known", [0, 1], ids=["parsed", "a cached head"])
-def test_a_command_that_breaks_the_engine_is_a_500(known: int, caplog: pytest.LogCaptureFixture) -> None:
-    asyncio.run(_break(known))
-    assert [record.message for record in caplog.records] == ["request_failed"]
+def _broken(*_: Any) -> Any:
+    raise RuntimeError("a defect")
 
 
-async def _break(known: int) -> None:
-    store = EngineStore(Engine())
-    protocol, transport = connected(store, _no_application)
-    for _ in range(known):
-        protocol.data_received(APPEND)
-        assert transport.written.pop().startswith(b"HTTP/1.1 201 ")
-    del store.keyspace.streams
-    protocol.data_received(APPEND)
-    head, _, body = transport.written.pop().partition(b"\r\n\r\n")
+@pytest.mark.parametrize("parts", [1, 2], ids=["a plain head", "parsed"])
+def test_a_command_that_breaks_the_engine_is_a_500(
+    parts: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story() -> bytes:
+        store = EngineStore(Engine())
+        protocol, transport = connected(store, _no_application)
+        monkeypatch.setattr(store._recorder.engine, "execute", _broken)
+        for part in (APPEND[:9], APPEND[9:]) if parts == 2 else (APPEND,):
+            protocol.data_received(part)
+        await settled(protocol, transport)
+        [answer] = transport.written
+        return answer
+
+    head, _, body = asyncio.run(story()).partition(b"\r\n\r\n")
     problem = json.loads(body)
     assert head.startswith(b"HTTP/1.1 500 ")
     assert (problem["code"], problem["side_effects"]) == ("INTERNAL", "unknown")
-    assert not transport.written
+    assert [record.message for record in caplog.records] == ["request_failed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.api.hot.requests import BODY_BYTES_MAX, at_once, hot_command, hot_route
+from tailrace.api.hot.requests import BODY_BYTES_MAX, at_once
 from tailrace.api.wire.turns import ROWS_PER_PIECE
 from tailrace.core.commands import (
     Acknowledge,
@@ -27,6 +27,7 @@ from tailrace.core.commands import (
 from tailrace.core.limits import PAGE_BYTES_MAX
 from tailrace.core.replies import NO_ENTRIES, RangeReply, ReadReply, StreamRead
 from tailrace.core.stream_id import MAX_ID
+from tests.support.hot import route_of
 
 HEADERS = [
     (b"host", b"localhost"),
@@ -63,21 +64,21 @@ READ = b'{"group":"g","consumer":"c","streams":[{"key":"s","id":">"}]}'
 def test_a_request_for_a_hot_operation_is_recognised(
     target: bytes, headers: list[tuple[bytes, bytes]], body: bytes, kind: type[Command]
 ) -> None:
-    route = hot_route(b"POST", target, headers)
+    route = route_of(b"POST", target, headers)
     assert route is not None
-    assert type(hot_command(route, body)) is kind
+    assert type(route.command_of(body)) is kind
 
 
-def test_a_producer_leaves_an_append_hot_and_nothing_else() -> None:
+def test_a_producer_means_something_to_an_append_and_nothing_to_any_other_operation() -> None:
     producer = [(b"idempotency-key", b"k"), (b"producer-id", b"p")]
-    assert hot_route(b"POST", ENTRIES, [*HEADERS, *producer]) is not None
-    assert hot_route(b"POST", b"/v1/read-group", [*HEADERS, *producer]) is None
-
-
-def test_a_token_leaves_a_request_hot() -> None:
-    shown = (b"authorization", b"Bearer x")
-    assert hot_route(b"POST", ENTRIES, [*HEADERS, shown]) is not None
-    assert hot_route(b"POST", ENTRIES, [*HEADERS, shown, shown]) is None
+    keyed = route_of(b"POST", ENTRIES, [*HEADERS, *producer])
+    assert keyed is not None
+    command = keyed.command_of(ENTRY)
+    assert isinstance(command, Append)
+    assert command.idempotency is not None
+    other = route_of(b"POST", b"/v1/read-group", [*HEADERS, *producer])
+    assert other is not None
+    assert type(other.command_of(READ)) is ReadGroup
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,40 @@ def test_a_token_leaves_a_request_hot() -> None:
     [
         (b"cookie", b"a=b"),
         (b"origin", b"http://localhost"),
+        (b"sec-fetch-site", b"same-origin"),
+        (b"sec-fetch-mode", b"cors"),
+        (b"referer", b"http://localhost/"),
+        (b"x-forwarded-for", b"203.0.113.7"),
+        (b"forwarded", b"for=203.0.113.7"),
+        (b"traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        (b"accept", b"application/json, text/plain, */*"),
+        (b"accept-language", b"*"),
+        (b"connection", b"Keep-Alive"),
+        (b"x-anything", b"\xff"),
+    ],
+)
+def test_a_header_that_changes_nothing_leaves_a_request_hot(extra: tuple[bytes, bytes]) -> None:
+    assert route_of(b"POST", ENTRIES, [*HEADERS, extra]) is not None
+
+
+def test_a_media_type_may_have_parameters() -> None:
+    typed = [HEADERS[0], (b"content-type", b"Application/JSON; charset=utf-8"), HEADERS[2]]
+    assert route_of(b"POST", ENTRIES, typed) is not None
+
+
+def test_a_token_leaves_a_request_hot() -> None:
+    shown = (b"authorization", b"Bearer x")
+    assert route_of(b"POST", ENTRIES, [*HEADERS, shown]) is not None
+    assert route_of(b"POST", ENTRIES, [*HEADERS, shown, shown]) is None
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        (b"origin", b"http://elsewhere.example"),
+        (b"sec-fetch-site", b"cross-site"),
+        (b"consistency", b"eventual"),
+        (b"min-replicas", b"1"),
         (b"tailrace-trace", b"entry"),
         (b"prefer", b"wait=1"),
         (b"expect", b"100-continue"),
@@ -99,7 +134,7 @@ def test_a_token_leaves_a_request_hot() -> None:
 def test_any_header_that_could_change_the_answer_leaves_it_to_the_documented_route(
     extra: tuple[bytes, bytes],
 ) -> None:
-    assert hot_route(b"POST", ENTRIES, [*HEADERS, extra]) is None
+    assert route_of(b"POST", ENTRIES, [*HEADERS, extra]) is None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +158,7 @@ def test_any_header_that_could_change_the_answer_leaves_it_to_the_documented_rou
 def test_everything_else_is_left_to_the_documented_route(
     method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]
 ) -> None:
-    assert hot_route(method, target, headers) is None
+    assert route_of(method, target, headers) is None
 
 
 @pytest.mark.parametrize(
@@ -137,15 +172,15 @@ def test_everything_else_is_left_to_the_documented_route(
     ],
 )
 def test_a_body_that_is_not_hot_is_no_command(target: bytes, body: bytes) -> None:
-    route = hot_route(b"POST", target, HEADERS)
+    route = route_of(b"POST", target, HEADERS)
     assert route is not None
-    assert hot_command(route, body) is None
+    assert route.command_of(body) is None
 
 
 def test_a_read_that_may_wait_is_hot_without_its_wait() -> None:
-    route = hot_route(b"POST", b"/v1/read-group", HEADERS)
+    route = route_of(b"POST", b"/v1/read-group", HEADERS)
     assert route is not None
-    asked = hot_command(route, READ[:-1] + b',"wait_ms":5}')
+    asked = route.command_of(READ[:-1] + b',"wait_ms":5}')
     assert isinstance(asked, ReadGroup)
     assert asked.block_ms == 5
     tried = at_once(asked)
@@ -193,20 +228,30 @@ GROUP = b"/v1/streams/s/groups/g"
     ],
 )
 def test_a_plain_read_of_one_stream_is_hot(target: bytes, command: Command) -> None:
-    route = hot_route(b"GET", target, PLAIN)
+    route = route_of(b"GET", target, PLAIN)
     assert route is not None
-    assert hot_command(route, b"") == command
+    assert route.command_of(b"") == command
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        (b"content-length", b"0"),
+        (b"content-type", b"application/json"),
+        (b"if-none-match", b"*"),
+        (b"producer-id", b"p"),
+    ],
+)
+def test_a_header_of_a_body_leaves_a_read_without_a_body_hot(extra: tuple[bytes, bytes]) -> None:
+    assert route_of(b"GET", ENTRIES + b"?count=5", [*PLAIN, extra]) is not None
 
 
 @pytest.mark.parametrize(
     ("target", "headers"),
     [
         (ENTRIES + b"?count=5", HEADERS),
-        (ENTRIES + b"?count=5", [*PLAIN, (b"content-length", b"0")]),
-        (ENTRIES + b"?count=5", [*PLAIN, (b"content-type", b"application/json")]),
-        (ENTRIES + b"?count=5", [*PLAIN, (b"if-none-match", b"*")]),
+        (ENTRIES + b"?count=5", [*PLAIN, (b"content-length", b"1")]),
         (ENTRIES + b"?count=5", [*PLAIN, (b"accept", b"text/html")]),
-        (ENTRIES + b"?count=5", [*PLAIN, (b"producer-id", b"p")]),
         (ENTRIES + b"?", PLAIN),
         (ENTRIES + b"?count", PLAIN),
         (ENTRIES + b"?count=5&count=5", PLAIN),
@@ -218,7 +263,7 @@ def test_a_plain_read_of_one_stream_is_hot(target: bytes, command: Command) -> N
     ],
 )
 def test_another_read_of_one_stream_is_not_hot(target: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    assert hot_route(b"GET", target, headers) is None
+    assert route_of(b"GET", target, headers) is None
 
 
 @pytest.mark.parametrize(
@@ -242,9 +287,9 @@ def test_another_read_of_one_stream_is_not_hot(target: bytes, headers: list[tupl
     ],
 )
 def test_a_query_that_is_not_hot_is_no_command(target: bytes) -> None:
-    route = hot_route(b"GET", target, PLAIN)
+    route = route_of(b"GET", target, PLAIN)
     assert route is not None
-    assert hot_command(route, b"") is None
+    assert route.command_of(b"") is None
 
 
 def test_a_read_of_what_is_missing_is_answered_by_the_documented_route() -> None:
@@ -253,8 +298,8 @@ def test_a_read_of_what_is_missing_is_answered_by_the_documented_route() -> None
         (GROUP, []),
         (ENTRIES + b"?after=0&wait_ms=9", ReadReply([StreamRead(b"s", NO_ENTRIES, next=0)])),
     ):
-        route = hot_route(b"GET", target, PLAIN)
+        route = route_of(b"GET", target, PLAIN)
         assert route is not None
-        command = hot_command(route, b"")
+        command = route.command_of(b"")
         assert command is not None
         assert route.answer_of(reply, command) is None

@@ -15,6 +15,7 @@ from tailrace.core.commands import Command, StreamLength
 from tailrace.core.engine import Engine
 from tests.support.pipelines import (
     APPEND,
+    ENTRY,
     HOT_GET,
     KINDS,
     LATE_REFUSED,
@@ -82,7 +83,7 @@ def test_a_request_in_two_reads_after_a_late_refusal_stays_whole(cut: int) -> No
             await asyncio.sleep(0)
         return [answer.rpartition(b"\n")[2][:8] for answer in answers_in(transport)]
 
-    assert asyncio.run(story()) == [b"POST /v1", b'{"length', b"POST /v1"]
+    assert asyncio.run(story()) == [b"POST /v1", b'{"length', b'{"id":"I']
 
 
 @pytest.mark.parametrize("store_class", [EngineStore, PatientStore], ids=["at once", "later"])
@@ -195,9 +196,10 @@ def test_a_pipelined_failure_of_the_store_is_answered_in_its_turn() -> None:
 
     async def story() -> list[bytes]:
         protocol, transport = connected(FailingStore(Engine()))
-        protocol.data_received(APPEND)
+        alone = post(b"/v1/streams/race/entries", ENTRY[:-1] + b',"nomkstream":false}')
+        protocol.data_received(alone)
         await settled(protocol, transport)
-        protocol.data_received(APPEND * 4)
+        protocol.data_received(alone * 4)
         await settled(protocol, transport)
         return [answer[:3] for answer in answers_in(transport)]
 

@@ -21,7 +21,7 @@ from tailrace.core.parser import parse_request
 from tests.support.pipelines import APPEND, HOT_GET, PatientStore, answers_in, post, settled
 from tests.support.protocol import Transport, connected, until
 
-NOT_HOT = b"x-not-hot: 1"
+NOT_HOT = b"prefer: nothing"
 READ = b'{"streams":[{"key":"race","after":"$"}],"wait_ms":60000}'
 STRICT = READ[:-1] + b',"strict":true}'
 GROUP_READ = b'{"group":"g","consumer":"c","streams":[{"key":"race","id":">"}],"wait_ms":60000}'

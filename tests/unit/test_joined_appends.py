@@ -176,7 +176,7 @@ def test_the_appends_of_one_turn_are_one_command_of_the_engine() -> None:
     assert asyncio.run(story()) == ([8], 7)
 
 
-def test_a_command_with_another_key_or_an_option_ends_a_run() -> None:
+def test_a_command_with_an_option_ends_the_runs_of_all_streams() -> None:
     async def story() -> list[int]:
         store = Store()
         [(protocol, transport)] = await joined(store, 1)
@@ -190,7 +190,7 @@ def test_a_command_with_another_key_or_an_option_ends_a_run() -> None:
         await settled(protocol, transport)
         return store.runs
 
-    assert asyncio.run(story()) == [3, 2, 1, 1, 2, 1]
+    assert asyncio.run(story()) == [4, 2, 1, 2, 1]
 
 
 def test_a_run_has_a_greatest_length() -> None:

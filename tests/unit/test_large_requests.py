@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tailrace.api.hot.commands import xadd_command
-from tailrace.api.hot.requests import hot_command, hot_route
 from tailrace.api.websocket.frames import read_frame
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX, ProtocolViolation
 from tailrace.api.wire import turns
@@ -18,6 +17,7 @@ from tailrace.api.wire.redis_words import decode_commands
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX, Slices, off_the_loop
 from tailrace.core.commands import Range
 from tests.support.api_client import ApiClient
+from tests.support.hot import route_of
 from tests.support.websocket_client import MSGPACK, Client
 
 LARGE = "x" * AT_ONCE_BYTES_MAX
@@ -71,11 +71,11 @@ def test_a_large_request_is_answered_as_if_it_were_read_at_once(
 
 def test_a_large_append_is_left_to_the_documented_route() -> None:
     headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"content-length", b"9")]
-    route = hot_route(b"POST", b"/v1/streams/s/entries", headers)
+    route = route_of(b"POST", b"/v1/streams/s/entries", headers)
     assert route is not None
     small, large = (json.dumps({"fields": {"v": "x" * size}}).encode() for size in (9, AT_ONCE_BYTES_MAX))
-    assert hot_command(route, small) == xadd_command(b"s", small)
-    assert hot_command(route, large) is None
+    assert route.command_of(small) == xadd_command(b"s", small)
+    assert route.command_of(large) is None
 
 
 def test_others_are_served_while_the_long_words_of_a_pipeline_are_decoded() -> None:

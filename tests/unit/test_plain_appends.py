@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailrace.api.hot import plain_appends
-from tailrace.api.hot.plain_appends import EXPRESSION_BYTES_MAX, PLAIN_BYTES_MAX, PlainAppends, plain_fragment
+from tailrace.api.hot.plain_appends import EXPRESSION_BYTES_MAX, PLAIN_BYTES_MAX, PlainBodies, plain_fragment
 from tailrace.core.log.entry_lines import SHAPE_FIELDS_MAX, SHAPE_NAMES_BYTES_MAX
 
 USUAL = b'{"fields":{"rider":"Castilla","speed":"30.2"}}'
@@ -21,15 +21,15 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_appends, "UNLIKE_MAX", 2)
 
 
-def expecting(raw: bytes) -> PlainAppends:
+def expecting(raw: bytes) -> PlainBodies:
     """What has read `raw` often."""
-    plain = PlainAppends(b"race")
+    plain = PlainBodies()
     for _ in range(2):
         plain.fragment_of(raw)
     return plain
 
 
-def reads(plain: PlainAppends, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> list[bytes]:
+def reads(plain: PlainBodies, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> list[bytes]:
     """The bodies that have to be decoded when `plain` reads `raw`."""
     decoded: list[bytes] = []
 
@@ -44,7 +44,7 @@ def reads(plain: PlainAppends, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> l
 
 
 def test_bodies_with_the_usual_names_are_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = PlainAppends(b"race")
+    plain = PlainBodies()
     assert [len(reads(plain, monkeypatch, USUAL)) for _ in range(4)] == [1, 1, 0, 0]
     assert reads(plain, monkeypatch, USUAL.replace(b"Castilla", b"")) == []
 

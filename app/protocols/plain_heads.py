@@ -1,0 +1,125 @@
+"""Reads the plain heads of hot requests: without a parser, in a fraction of its time.
+
+A head is plain if it is whole in one read, and consists of a request line and header lines in the form that
+every HTTP client writes. The HTTP parser reads all other heads, so this module refuses none: it leaves them.
+It never decides what a header means (`api.hot.headers`).
+
+Rules that must hold:
+
+* A plain head means what the parser finds in it. So its characters are visible ASCII, with single spaces and
+  tabs inside of values only, and each line ends with CR and LF. Nothing here repairs a line.
+* The length of the body is one `Content-Length` of digits. A head with `Transfer-Encoding`, `Expect` or
+  `Upgrade` is never plain.
+
+A client repeats most lines of its heads. The server remembers what a line says, so that it reads only new
+lines. Most bytes of a browser's head are lines that say nothing to the server.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+from tailrace.api.hot.headers import ELSEWHERE, USED, VARYING, HotClient, HotClients, UsedHeaders
+from tailrace.api.hot.requests import HotRoute, hot_route
+from tailrace.core.limits import HEADERS_MAX
+
+PLAIN_HEAD_BYTES_MAX: Final = 16_384
+"""A longer head goes to the parser. Browsers and proxies send less than half of this."""
+
+LINES_MAX: Final = 4_096
+LINE_BYTES_MAX: Final = 512
+"""The lines that a server remembers, and the longest of them. At this number it forgets all."""
+
+_END: Final = b"\r\n\r\n"
+_REQUEST_LINE: Final = re.compile(rb"(GET|POST) (/[!\"$-~]*) HTTP/1\.1")
+_LINE: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?((?:[!-~](?:[\t -~]*[!-~])?)?)")
+_LENGTH: Final = re.compile(rb"[0-9]{1,9}")
+
+_NO_HEADER: Final = (b"", b"")
+"""What a line says that means nothing."""
+
+
+class PlainHead(Struct, frozen=True):
+    """A head as bytes, and what it says. `head_size`: the length of `raw`. `size`: the bytes of the whole
+    request, with its body."""
+
+    raw: bytes
+    head_size: int
+    size: int
+    route: HotRoute
+    client: HotClient
+    headers: UsedHeaders
+
+
+class PlainHeads:
+    """The reader of plain heads of one server. `clients` finds out what their headers mean."""
+
+    def __init__(self, clients: HotClients) -> None:
+        self._clients = clients
+        self._lines: dict[bytes, tuple[bytes, bytes]] = {}
+
+    def find(self, data: bytes, start: int) -> PlainHead | None:
+        """Return the head at `start` of `data`; None if it is not plain, or not that of a hot request.
+        O(head)."""
+        end = data.find(_END, start, start + PLAIN_HEAD_BYTES_MAX)
+        if end < 0:
+            return None
+        lines = data[start:end].split(b"\r\n")
+        found = _REQUEST_LINE.fullmatch(lines[0])
+        if found is None or len(lines) > HEADERS_MAX:
+            return None
+        lines[0] = b""
+        headers = self._headers(lines)
+        client = None if headers is None else self._clients.of(headers)
+        if headers is None or client is None:
+            return None
+        route = hot_route(found[1], found[2], headers, client)
+        if route is None:
+            return None
+        length = headers.get(b"content-length", b"0")
+        head_size = end - start + len(_END)
+        return PlainHead(
+            data[start : start + head_size], head_size, head_size + int(length), route, client, headers
+        )
+
+    def _headers(self, lines: list[bytes]) -> UsedHeaders | None:
+        """Return what the lines say; None if one of them is for the parser or the documented route."""
+        found: dict[bytes, bytes] = {}
+        known = self._lines
+        for line in lines:
+            said = known.get(line)
+            if said is None:
+                said = self._read(line)
+                if said is None:
+                    return None
+            name, value = said
+            if name:
+                if name in found:
+                    return None
+                found[name] = value
+        return found
+
+    def _read(self, line: bytes) -> tuple[bytes, bytes] | None:
+        """Return what a line says; None if only the parser can tell, or if a request with it is not hot."""
+        if not line:
+            said = _NO_HEADER
+        else:
+            found = _LINE.fullmatch(line)
+            if found is None:
+                return None
+            name = found[1].lower()
+            if name in ELSEWHERE:
+                return None
+            said = (name, found[2]) if name in USED else _NO_HEADER
+            if name == b"content-length" and _LENGTH.fullmatch(found[2]) is None:
+                return None
+            if name in VARYING:
+                return said
+        if len(line) <= LINE_BYTES_MAX:
+            if len(self._lines) >= LINES_MAX:
+                self._lines.clear()
+            self._lines[line] = said
+        return said
