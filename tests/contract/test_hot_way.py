@@ -366,9 +366,9 @@ UPGRADE = "\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-versio
     ("head", "status", "caching"),
     [
         ("GET /v1/streams/%s HTTP/1.1", 200, "no-store"),
-        ("GET /v1/streams/%s HTTP/1.1\r\nx-not-hot: 1", 200, "no-store"),
+        ("GET /v1/streams/%s HTTP/1.1\r\nprefer: nothing", 200, "no-store"),
         ("GET /v1/streams/%s/entries HTTP/1.1", 200, "no-store"),
-        ("GET /v1/streams/%s/entries HTTP/1.1\r\nx-not-hot: 1", 200, "no-store"),
+        ("GET /v1/streams/%s/entries HTTP/1.1\r\nprefer: nothing", 200, "no-store"),
         ("GET /v1/streams/%s/entries:export HTTP/1.0", 200, "no-store"),
         ("HEAD /v1/streams/%s HTTP/1.1", 200, "no-store"),
         ("GET /v1/streams/%s/nowhere HTTP/1.1", 404, "no-store"),

@@ -145,7 +145,7 @@ def test_a_token_without_a_right_on_the_dead_letter_stream_neither_redrives_nor_
             replies = [
                 refused,
                 client.get(group),
-                client.get(group, headers={"X-Not-Hot": "1"}),
+                client.get(group, headers={"Prefer": "nothing"}),
                 client.get(f"{stream}/groups"),
                 client.post(f"{group}:configure", json={"claim_min_idle_ms": 1000}),
                 client.get(stream, params={"full": "true"}),
