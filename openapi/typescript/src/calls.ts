@@ -41,11 +41,15 @@ export class Calls {
 
   /**
    * Returns the result of the operation once it succeeds. Throws `TailraceError`, or the reason of the
-   * signal.
+   * signal. `repeated`: the result after a lost response, if that of the repetition says nothing.
    */
-  call<T>(operation: (common: Common) => Promise<Answer<T>>, options: CallOptions): Promise<NonNullable<T>> {
+  call<T>(
+    operation: (common: Common) => Promise<Answer<T>>,
+    options: CallOptions,
+    repeated?: NonNullable<T>,
+  ): Promise<NonNullable<T>> {
     const attempts = { policy: this.policy, ...options };
-    return withRetries(attempts, () => this.once(operation, options.signal));
+    return withRetries(attempts, () => this.once(operation, options.signal), repeated);
   }
 
   /** Returns the headers of the response once the operation succeeds. */

@@ -129,6 +129,12 @@ export function refusedHere(detail: string): TailraceError {
   return new TailraceError(`INVALID_ARGUMENT: ${detail}`, { code: "INVALID_ARGUMENT" });
 }
 
+/** Returns the reason with which the signal of a lost item is aborted. */
+export function lostHere(key: string, id: string): TailraceError {
+  const why = "another consumer claimed it, or it is no longer pending";
+  return new TailraceError(`LOST: the entry ${id} of ${key} is lost: ${why}`, { code: "LOST" });
+}
+
 /** Returns the error for a call on a closed client. */
 export function closedHere(): TailraceError {
   return new TailraceError("CLOSED: the client was closed", { code: "CLOSED" });

@@ -204,13 +204,18 @@ export class Group {
     return page.streams.flatMap((slice) => slice.entries.map((entry) => deliveredFromWire(this.key, entry)));
   }
 
-  /** Acknowledges entries and returns how many of them were pending. */
-  async ack(ids: readonly string[], options: AckOptions = {}): Promise<number> {
+  /**
+   * Acknowledges entries and returns how many of them were pending: by the repetition after a lost response,
+   * or `repeated` if it is given.
+   */
+  async ack(ids: readonly string[], options: AckOptions = {}, repeated?: number): Promise<number> {
     const { delete: remove, references, signal } = options;
     const body = { ids: [...ids], delete: remove, references };
     const request = { path: this.#path, body };
     const called = { repeatable: true, signal };
-    return (await this.calls.call((common) => api.xack({ ...common, ...request }), called)).acknowledged;
+    const assumed = repeated === undefined ? undefined : { acknowledged: repeated };
+    const operation = (common: object) => api.xack({ ...common, ...request });
+    return (await this.calls.call(operation, called, assumed)).acknowledged;
   }
 
   /**

@@ -33,13 +33,21 @@ export interface Attempts {
 
 /**
  * Returns the result of the first attempt that succeeds. Throws the last error, or the reason of the signal.
+ * `repeated`: the result after a lost response, if that of the repetition says nothing.
  */
-export async function withRetries<T>(attempts: Attempts, attempt: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(
+  attempts: Attempts,
+  attempt: () => Promise<T>,
+  repeated?: T,
+): Promise<T> {
+  let isUnclear = false;
   for (let made = 1; ; made++) {
     attempts.signal?.throwIfAborted();
     try {
-      return await attempt();
+      const result = await attempt();
+      return isUnclear && repeated !== undefined ? repeated : result;
     } catch (error) {
+      isUnclear ||= error instanceof TailraceError && error.sideEffects === "unknown";
       if (made >= attempts.policy.attempts || !mayRepeat(error, attempts.repeatable)) throw error;
       await sleep(delayMs(attempts.policy, made, error), attempts.signal);
     }

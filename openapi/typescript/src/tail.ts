@@ -27,13 +27,20 @@ export interface TailOptions extends EntryForm {
   readonly after?: string;
   /** Only entries that match, such as `fields.status == "failed"`. The server tests them. */
   readonly filter?: string;
-  /** Called if entries are missing; the tail continues after them. */
+  /** Called if entries are missing; the tail continues after them. By default it logs a warning. */
   readonly onGap?: (gap: Gap) => void;
   /**
    * Called each time that the position of the tail is fixed: at the beginning, and after a broken connection.
    */
   readonly onOpen?: () => void;
   readonly signal?: AbortSignal;
+}
+
+/** Logs a gap; this is the default of `onGap`. */
+export function logGap({ key, from, to }: Gap): void {
+  console.warn(
+    `stream ${key}: entries after ${from} and before ${to} were trimmed before they could be read`,
+  );
 }
 
 /** The server sends something every 15 s. */
@@ -133,7 +140,7 @@ class Tail<T> {
   *#take({ event, data = "", id }: ServerSentEvent): Generator<T> {
     if (event === "end" || event === "problem") throw errorOfProblem(JSON.parse(data));
     if (event === "entries") yield* this.entriesOf(JSON.parse(data));
-    if (event === "gap") this.options.onGap?.(JSON.parse(data) as Gap);
+    if (event === "gap") (this.options.onGap ?? logGap)(JSON.parse(data) as Gap);
     this.#lastEventId = id ?? this.#lastEventId;
   }
 }

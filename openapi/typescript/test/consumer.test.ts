@@ -1,8 +1,17 @@
 /** The consumer: loops, handlers, batches, order, dead letters, hooks, stops and lost connections. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 
-import { Consumer, type ConsumerHooks, type ConsumerOptions, type Tailrace, api } from "tailrace-client";
+import {
+  Consumer,
+  type ConsumerHooks,
+  type ConsumerOptions,
+  type Item,
+  type Tailrace,
+  type TailraceError,
+  api,
+} from "tailrace-client";
 
 import { FaultyLine } from "./faulty-line.js";
 import { client, fresh, occasion, restart, take } from "./server.js";
@@ -122,7 +131,8 @@ test("entries of one key keep their order with several workers", async () => {
   assert.deepEqual(await pending(), []);
 });
 
-test("an entry that fails every time becomes a dead letter, with its bytes", async () => {
+test("an entry that fails every time becomes a dead letter, with its bytes, and the log says so", async (context) => {
+  const errors = context.mock.method(console, "error", () => undefined);
   const { tailrace, stream, make, pending } = await filled(0 + 1);
   await stream.append([
     ["10", "a"],
@@ -149,6 +159,12 @@ test("an entry that fails every time becomes a dead letter, with its bytes", asy
     ["10", "a"],
     ["9", "\xff"],
   ]);
+  const said = errors.mock.calls.map(({ arguments: [text, error] }) => [text as string, error as unknown]);
+  assert.equal(
+    said.filter(([text, error]) => /^the handler of .* failed$/.test(text as string) && error).length,
+    4,
+  );
+  assert.equal(said.filter(([text]) => (text as string).startsWith(`dead letter: ${stream.key} `)).length, 2);
 });
 
 test("the group's own limit is used, and the server moves the entry", async () => {
@@ -229,12 +245,79 @@ test("the lease of long work is extended", async () => {
 test("a lease of any length is extended no more often than it needs", async (context) => {
   const { make, group } = await filled(1);
   const consumer = make({ claimMinIdleMs: Number.MAX_SAFE_INTEGER });
-  const pending = context.mock.method(Object.getPrototypeOf(group), "pending");
+  const extend = context.mock.method(Object.getPrototypeOf(group), "extend");
   await consumer.run(async () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     consumer.stop();
   });
-  assert.equal(pending.mock.callCount(), 0);
+  assert.equal(extend.mock.callCount(), 0);
+});
+
+for (const ending of ["returns", "throws"])
+  test(`an item that another claimed says so and is settled no more, if its handler ${ending}`, async (context) => {
+    const warn = context.mock.method(console, "warn", () => undefined);
+    const error = context.mock.method(console, "error", () => undefined);
+    const { stream, group, ids, make, pending } = await filled(1);
+    const lost: string[] = [];
+    const outcomes: string[] = [];
+    const hook: ConsumerHooks = {
+      lost: (_, items) => lost.push(...items.map(({ id }) => id)),
+      settled: (_consumer, _items, outcome) => outcomes.push(outcome),
+    };
+    const consumer = make({ claimMinIdleMs: 300, onFailure: "nack", hooks: [hook] });
+    await consumer.run(async (item) => {
+      const { signal } = item;
+      assert.deepEqual([item.isLost, signal.aborted], [false, false]);
+      const loss = once(signal, "abort");
+      await group.claim({ consumer: "bob", minIdleMs: 0, ids });
+      await loss;
+      assert.deepEqual([item.isLost, (signal.reason as TailraceError).code], [true, "LOST"]);
+      consumer.stop();
+      if (ending === "throws") signal.throwIfAborted();
+      assert.deepEqual([await item.ack(), await item.nack(), item.isSettled], [false, false, false]);
+    });
+    assert.deepEqual(await pending(), [[ids[0], "bob", 2]]);
+    assert.deepEqual([lost, outcomes], [ids, []]);
+    assert.deepEqual(
+      warn.mock.calls.map(({ arguments: [text] }) => text as string),
+      [`lost 1 of the entries of ${stream.key} to another consumer: ${ids[0]}`],
+    );
+    assert.equal(error.mock.callCount(), ending === "throws" ? 1 : 0);
+  });
+
+test("an item that is lost before a worker has it is passed to none", async (context) => {
+  context.mock.method(console, "warn", () => undefined);
+  const { group, ids, make, pending } = await filled(3);
+  const loss = occasion();
+  const consumer = make({ claimMinIdleMs: 300, orderBy: "lane", hooks: [{ lost: loss.comes }] });
+  const seen: string[] = [];
+  for await (const item of consumer) {
+    seen.push(item.id);
+    if (seen.length === 1) {
+      await group.claim({ consumer: "bob", minIdleMs: 0, ids: [ids[1] ?? ""] });
+      await loss.came;
+    }
+    assert.equal(await item.ack(), true);
+    if (item.id === ids[2]) consumer.stop();
+  }
+  assert.deepEqual(seen, [ids[0], ids[2]]);
+  assert.deepEqual(await pending(), [[ids[1], "bob", 2]]);
+});
+
+test("an acknowledgment that does not count says so, and one whose answer is lost counts", async (context) => {
+  context.mock.method(console, "warn", () => undefined);
+  const line = await FaultyLine.open();
+  context.after(() => line.close());
+  const { group, ids, make } = await filled(3, client({ url: line.url }));
+  for await (const batch of make({ extendLeases: false }).batches({ size: 3 })) {
+    const [first, , last] = [...batch] as unknown as [Item, Item, Item];
+    await group.ack(ids.slice(0, 1));
+    assert.deepEqual([await first.ack(), first.isLost], [false, true]);
+    line.swallowNextAnswer();
+    assert.deepEqual([await last.ack(), line.cuts], [true, 1]);
+    assert.deepEqual([await batch.ack(), batch.map(({ isSettled }) => isSettled)], [2, [false, true, true]]);
+    break;
+  }
 });
 
 test("a consumer survives lost connections and a restart, and nothing is lost", async (context) => {

@@ -52,7 +52,8 @@ test("a tail from now on that is cut before its first entry has lost none", asyn
   assert.equal(line.cuts, 1);
 });
 
-test("a tail is told where entries were trimmed away", async () => {
+test("a tail is told where entries were trimmed away, or the log is", async (context) => {
+  const warn = context.mock.method(console, "warn", () => undefined);
   const stream = tailrace.stream(fresh("gap"));
   for (const id of ["1-0", "2-0", "3-0"]) await stream.append({ id }, { id, trim: { max_length: 1 } });
   const gaps: Gap[] = [];
@@ -60,6 +61,9 @@ test("a tail is told where entries were trimmed away", async () => {
   assert.equal((await tail.next()).value?.id, "3-0");
   assert.deepEqual(gaps, [{ key: stream.key, from: "1-0", to: "3-0" }]);
   await tail.return();
+  assert.equal(warn.mock.callCount(), 0);
+  await take(stream.tail({ after: "1-0" }), 1);
+  assert.equal(warn.mock.callCount(), 1);
 });
 
 test("a tail ends with its signal's reason", async () => {

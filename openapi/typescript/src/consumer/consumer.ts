@@ -6,12 +6,13 @@
  */
 import type { Tailrace } from "../client.js";
 import { refusedHere } from "../errors.js";
+import { isGroupMissing } from "../missing.js";
 import { timerMs } from "../waiting.js";
 import { Feed } from "./feed.js";
 import { Hooking } from "./hooks.js";
 import { Batch, type Item } from "./item.js";
 import { type CheckedOptions, type ConsumerOptions, checked, inRange } from "./options.js";
-import { Settling } from "./settling.js";
+import { Settling, requestsOf } from "./settling.js";
 
 export interface BatchOptions {
   /** The most items of a batch; 100 by default. */
@@ -26,7 +27,6 @@ export interface RunOptions {
 }
 
 const BEATS_PER_LEASE = 3;
-const PENDING_MAX = 10_000;
 
 /**
  * One consumer of a group, over one stream or several.
@@ -151,6 +151,9 @@ export class Consumer {
     try {
       await this.#hooks.handling(items, handle);
     } catch (error) {
+      const [first] = items as [Item];
+      const others = items.length === 1 ? "" : ` and ${items.length - 1} more of its batch`;
+      console.error(`the handler of ${first.key} ${first.id}${others} failed`, error);
       for (const item of items) if (settling.holds(item)) await settling.failed(item, error);
       return;
     }
@@ -186,7 +189,7 @@ export class Consumer {
       try {
         await this.#settling.flush();
       } finally {
-        rest = this.#feed.end();
+        rest = this.#feed.end().filter((item) => this.#settling.holds(item));
       }
       // Only consumers that claim receive returned entries.
       if (this.options.claimMinIdleMs !== null)
@@ -198,22 +201,21 @@ export class Consumer {
     }
   }
 
-  /** Extends the leases of the held items that are still pending for this consumer. */
+  /** Extends the leases of the held items. Those that no longer belong to this consumer are lost. */
   async #extendLeases(): Promise<void> {
-    const { group: name, consumer } = this.options;
-    try {
-      for (const key of new Set([...this.#settling.held.values()].map((item) => item.key))) {
-        const group = this.client.stream(key).group(name);
-        const mine: string[] = [];
-        for await (const { id } of group.pending({ consumer })) {
-          if (this.#settling.holds({ key, id } as Item)) mine.push(id);
-          if (mine.length >= PENDING_MAX) break;
-        }
-        // Not `extend`, which a gateway lacks.
-        if (mine.length > 0) await group.claim({ consumer, minIdleMs: 0, ids: mine, justId: true });
+    const { group, consumer } = this.options;
+    const settling = this.#settling;
+    for (const items of requestsOf([...settling.held.values()])) {
+      const key = (items[0] as Item).key;
+      const ids = items.map(({ id }) => id);
+      try {
+        const kept = new Set(await this.client.stream(key).group(group).extend(consumer, ids));
+        settling.lose(items.filter((item) => !kept.has(item.id) && !item.isLeaving && settling.holds(item)));
+      } catch (error) {
+        if (isGroupMissing(error))
+          settling.lose(items.filter((item) => !item.isLeaving && settling.holds(item)));
+        else console.warn("leases were not extended", error);
       }
-    } catch (error) {
-      console.warn("leases were not extended", error);
     }
   }
 }

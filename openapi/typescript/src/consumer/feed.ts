@@ -13,7 +13,7 @@ import { timerMs } from "../waiting.js";
 import { type Hooking } from "./hooks.js";
 import { Item } from "./item.js";
 import type { CheckedOptions } from "./options.js";
-import type { Settling } from "./settling.js";
+import { type Settling, nameOf } from "./settling.js";
 import { WorkQueue } from "./work-queue.js";
 
 export class Feed {
@@ -125,7 +125,7 @@ export class Feed {
     this.#failures = 0;
     for (const [key, { entries, next }] of pages) {
       this.#moveOn(key, entries, next);
-      const some = entries.filter((entry) => !this.settling.holds(entry));
+      const some = entries.filter((entry) => !this.settling.held.has(nameOf(entry)));
       if (some.length > 0) this.hooks.each((hook, options) => hook.received?.(options, key, some.length));
       for (const entry of some) await this.#sort(entry);
     }
@@ -161,6 +161,7 @@ export class Feed {
     const pauseMs = delayMs(DEFAULT_RETRY, ++this.#failures, error);
     // Entries of a lost response may be pending for this consumer.
     if (this.options.claimMinIdleMs === null) this.#positions = this.#startingPositions();
+    console.warn(`read failed, next attempt in ${Math.round(pauseMs)} ms`, error);
     this.hooks.each((hook, options) => hook.readFailed?.(options, error, pauseMs));
     const deadline = Date.now() + pauseMs;
     while (!this.#isStopped && Date.now() < deadline) await this.#changed(deadline);

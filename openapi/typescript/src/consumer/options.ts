@@ -118,6 +118,11 @@ export interface ConsumerHooks {
   failed?(consumer: CheckedOptions, item: Named, error: unknown): void;
   /** Called after items were settled. */
   settled?(consumer: CheckedOptions, items: readonly Named[], outcome: Outcome): void;
+  /**
+   * Called when the consumer learns that items are lost: another consumer has claimed them, or they are no longer
+   * pending. `settled` does not follow.
+   */
+  lost?(consumer: CheckedOptions, items: readonly Named[]): void;
   /** Called when a read failed; the next attempt follows after `delayMs`. */
   readFailed?(consumer: CheckedOptions, error: unknown, delayMs: number): void;
 }

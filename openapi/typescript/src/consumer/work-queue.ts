@@ -49,17 +49,21 @@ export class WorkQueue {
     }
   }
 
-  /** Returns at most `most` items, with their successors of the same lane; none if none is ready. */
+  /** Returns at most `most` items, with their successors of the same lane; none if none is ready. Lost items are dropped. */
   take(most: number): Item[] {
     const items: Item[] = [];
     while (items.length < most) {
       const item = this.#ready.shift();
       if (item === undefined) break;
+      if (item.isLost) {
+        this.done([item]);
+        continue;
+      }
       items.push(item);
       const lane = this.#lanes.get(this.#laneOf.get(item)) ?? [];
       const successors = this.#keyOf === undefined ? [] : lane.splice(0, most - items.length);
       this.#blocked -= successors.length;
-      items.push(...successors);
+      items.push(...successors.filter((successor) => !successor.isLost));
     }
     return items;
   }

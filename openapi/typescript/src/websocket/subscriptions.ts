@@ -13,7 +13,7 @@ import type { Waiting } from "../calls.js";
 import { type Delivered, deliveredFromWire, fromWire } from "../entries.js";
 import type { DeliveredEntry } from "../generated/index.js";
 import type { NackOptions } from "../settling.js";
-import type { Gap, StreamEntry } from "../tail.js";
+import { type Gap, type StreamEntry, logGap } from "../tail.js";
 import type { Connection, Ok } from "./connection.js";
 import type { Arrival, Move } from "./inbox.js";
 import type { Request } from "./messages.js";
@@ -26,7 +26,7 @@ export interface SubscribeOptions extends PushedOptions {
    * or a list of values for each field.
    */
   readonly filter?: string | Readonly<Record<string, string | readonly string[]>>;
-  /** Called if entries are missing; the subscription continues after them. */
+  /** Called if entries are missing; the subscription continues after them. By default it logs a warning. */
   readonly onGap?: (gap: Gap) => void;
   /** `base64`: the keys of the streams, and names and values of `filter`, are base64. */
   readonly encoding?: "base64";
@@ -111,7 +111,7 @@ export class Subscription extends Pushed<StreamEntry> {
   }
 
   protected override missed(gap: Gap): void {
-    this.options.onGap?.(gap);
+    (this.options.onGap ?? logGap)(gap);
   }
 }
 
