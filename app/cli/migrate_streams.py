@@ -133,7 +133,8 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
             if verify_only:
                 _compare(task, task.keys(), is_complete=True)
                 return
-            streams = task.survey()
+            with metered("Looking", 0) as meter:
+                streams = task.survey(meter)
             _announce(streams, (reading, writing), accept_losses=accept_losses, dry_run=dry_run)
             if not dry_run:
                 _copy(task, streams, follow=follow, until_quiet_s=until_quiet)

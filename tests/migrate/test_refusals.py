@@ -115,6 +115,38 @@ def test_tailrace_says_what_it_cannot_hold(redis_8: End, tailrace: End, tmp_path
     assert tailrace.state("tell:expires") == redis_8.state("tell:expires")
 
 
+def test_entries_that_are_too_large_are_named_before_the_first_write_and_can_be_left_out(
+    redis_8: End, tailrace: End, tmp_path: Path
+) -> None:
+    """Binary fields are stored in base64: of 16 MiB, they may take 12."""
+    key, binary = "large:entry", b"\xff" * (12 * 2**20 + 1)
+    redis_8.fill(
+        [
+            ["XADD", key, "1-0", "b", binary],
+            ["XADD", key, "2-0", "a", "1"],
+            ["XGROUP", "CREATE", key, "g", "0"],
+            ["XREADGROUP", "GROUP", "g", "c", "STREAMS", key, ">"],
+            ["XADD", key, "3-0", "b", binary],
+        ]
+    )
+    for options in (["--dry-run"], []):
+        done = migrate(redis_8, tailrace, "--keys", key, *options, directory=tmp_path)
+        assert done.returncode == 1
+        for value in ("1-0", "3-0"):
+            assert f"{key}: the entry {value}: an entry may take 16777216 bytes at most" in done.stdout
+    assert not tailrace.run("EXISTS", key)
+    migrated(redis_8, tailrace, "--keys", key, "--accept-losses", directory=tmp_path)
+    assert tailrace.run("XRANGE", key, "-", "+") == [[b"2-0", [b"a", b"1"]]]
+    assert tailrace.run("XPENDING", key, "g") == redis_8.run("XPENDING", key, "g")
+    done = migrate(redis_8, tailrace, "--keys", key, "--verify-only", directory=tmp_path)
+    assert done.returncode == 1
+    assert "entry 1-0 is only in the source" in done.stderr
+    redis_8.fill([["XADD", key, "4-0", "b", binary]])
+    done = migrate(redis_8, tailrace, "--keys", key, directory=tmp_path)
+    assert "the entry 4-0: " in done.stdout
+    assert "the entry 1-0: " not in done.stdout
+
+
 def test_a_time_to_live_goes_along_between_servers_that_have_it(
     redis_8: End, redis_7: End, tmp_path: Path
 ) -> None:

@@ -12,9 +12,10 @@ from tailrace.app.cli.migrate.entries import entries
 from tailrace.app.cli.migrate.facts import GroupFacts, StreamFacts, differences, facts_of
 from tailrace.app.cli.migrate.group_settings import held, shown
 from tailrace.app.cli.migrate.groups import UNOWNED, with_owners
+from tailrace.app.cli.migrate.oversized import excess
 from tailrace.app.cli.migrate.pending import Delivery, pending_of
 from tailrace.app.cli.migrate.port import Entry, Place, text
-from tailrace.core.stream_id import format_id
+from tailrace.core.stream_id import StreamId, format_id
 
 SHOWN_MAX: Final = 5
 """Differences of one kind that are shown one by one."""
@@ -32,16 +33,26 @@ class Compared(NamedTuple):
 
 
 def compared(
-    source: Place, target: Place, key: bytes, advance: Callable[[int, int], None], *, is_complete: bool
+    source: Place,
+    target: Place,
+    key: bytes,
+    advance: Callable[[int, int], None],
+    *,
+    is_complete: bool,
+    leaves_out: bool,
 ) -> Compared:
     """Compare one stream. `advance` is called with a number of entries and their bytes. `is_complete`: the
-    target has the retention of the source, too."""
+    target has the retention of the source, too. `leaves_out`: the target lacks the entries that it cannot
+    hold."""
     wanted, present = facts_of(source, key), facts_of(target, key)
     if wanted is None or present is None:
         missing = [f"the stream is missing in the {'source' if wanted is None else 'target'}"]
         return Compared(0, 0, 0, [] if wanted is present else missing)
+    kept = _Kept(bounded=leaves_out and target.abilities.bounds_entries)
+    count, unequal = _entries(source, target, key, advance, kept)
+    if kept.left_out:
+        wanted = kept.without_left_out(wanted, present)
     found = list(differences(wanted, _without_substitute(wanted, present)))
-    count, unequal = _entries(source, target, key, advance)
     found += unequal
     pending = 0
     if source.abilities.group_settings and target.abilities.group_settings:
@@ -99,14 +110,43 @@ def is_part(source: Place, target: Place, key: bytes, facts: StreamFacts, presen
     return True
 
 
+class _Kept:
+    """Takes out of the entries of the source what the target cannot hold, if it is `bounded`."""
+
+    def __init__(self, *, bounded: bool) -> None:
+        self._bounded = bounded
+        self.left_out: list[StreamId] = []
+        self._first_id: StreamId | None = None
+
+    def __call__(self, found: Iterator[Entry]) -> Iterator[Entry]:
+        """Yield the other entries."""
+        for entry in found:
+            if self._bounded and excess(entry):
+                self.left_out.append(entry.id)
+                continue
+            if self._first_id is None:
+                self._first_id = entry.id
+            yield entry
+
+    def without_left_out(self, wanted: StreamFacts, present: StreamFacts) -> StreamFacts:
+        """Return the facts that the target can have. A pending entry that is left out counts as deleted
+        there."""
+        deleted_id = min(present.max_deleted_id, self.left_out[-1])
+        return wanted._replace(
+            length=wanted.length - len(self.left_out),
+            first_id=self._first_id,
+            max_deleted_id=max(wanted.max_deleted_id, deleted_id),
+        )
+
+
 def _entries(
-    source: Place, target: Place, key: bytes, advance: Callable[[int, int], None]
+    source: Place, target: Place, key: bytes, advance: Callable[[int, int], None], kept: _Kept
 ) -> tuple[int, list[str]]:
     """Return the number of the source's entries, and the differences, of which the first are shown."""
     count, size, unequal = 0, 0, 0
     shown: list[str] = []
     with closing(entries(source, key)) as wanted, closing(entries(target, key)) as present:
-        for one, other in _side_by_side(wanted, present):
+        for one, other in _side_by_side(kept(wanted), present):
             if one is not None:
                 count += 1
                 size += sum(map(len, one.fields))

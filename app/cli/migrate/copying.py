@@ -19,6 +19,7 @@ from tailrace.app.cli.migrate.entries import (
 from tailrace.app.cli.migrate.facts import NO_EXPIRY, StreamFacts, facts_of
 from tailrace.app.cli.migrate.group_settings import NO_SETTINGS, held
 from tailrace.app.cli.migrate.groups import changes, position, requests, with_owners
+from tailrace.app.cli.migrate.oversized import within_limits
 from tailrace.app.cli.migrate.pending import Pending, pending_of
 from tailrace.app.cli.migrate.port import Place, Words, one, run_all
 from tailrace.app.cli.migrate.retention import NO_RULES
@@ -32,16 +33,24 @@ _TEMPORARY_GROUP = b"tailrace-migrate"
 
 class StreamCopy:
     """The copy of the stream `key`. `begin` is called before the first write to a stream that does not
-    exist."""
+    exist. `leaves_out`: entries that the target cannot hold are no error."""
 
     def __init__(
-        self, source: Place, target: Place, key: bytes, begin: Callable[[], None], appended: Appended
+        self,
+        source: Place,
+        target: Place,
+        key: bytes,
+        begin: Callable[[], None],
+        appended: Appended,
+        *,
+        leaves_out: bool,
     ) -> None:
         self._source = source
         self._target = target
         self._key = key
         self._begin = begin
         self._appended = appended
+        self._leaves_out = leaves_out
 
     def update(self, facts: StreamFacts, *, complete: bool) -> None:
         """Copy what is new since the last update. `facts`: of the source, just read.
@@ -95,6 +104,8 @@ class StreamCopy:
         after = ZERO_ID if present is None else present.last_id
         ids = sorted(set(chain.from_iterable(pending.values())))
         missing = pages(self._source, self._key, after, facts.last_id)
+        if self._target.abilities.bounds_entries:
+            missing = within_limits(missing, self._key, leaves_out=self._leaves_out)
         placeholders: list[StreamId] = []
         with closing(read_ahead(with_placeholders(missing, ids, after, facts.last_id))) as ahead:
             for page, absent in ahead:

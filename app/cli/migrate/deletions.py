@@ -12,6 +12,7 @@ from typing import Final
 
 from tailrace.app.cli.migrate.entries import entries
 from tailrace.app.cli.migrate.facts import StreamFacts
+from tailrace.app.cli.migrate.oversized import excess
 from tailrace.app.cli.migrate.port import Place, Words, number, one
 from tailrace.core.stream_id import StreamId, format_id
 
@@ -32,7 +33,7 @@ def delete_surplus(
     `complete` reads both streams if their lengths differ, so it is for a source that does not change.
     """
     one(target, *_trim(key, facts))
-    kept = [value for value in placeholders if facts.first_id is not None and value > facts.first_id]
+    kept = [value for value in placeholders if facts.first_id is not None and value >= facts.first_id]
     _delete(target, key, kept)
     if complete and number(one(target, b"XLEN", key)) != facts.length:
         _delete(target, key, list(_surplus(source, target, key)))
@@ -45,12 +46,14 @@ def _trim(key: bytes, facts: StreamFacts) -> Words:
 
 
 def _surplus(source: Place, target: Place, key: bytes) -> Iterator[StreamId]:
-    """Return the ids of entries of the target that the source has not. Both are read completely."""
+    """Return the ids of entries of the target that the source has not, or that the target cannot hold: these
+    are placeholders. Both are read completely."""
     with closing(entries(source, key)) as wanted, closing(entries(target, key)) as present:
-        expected = next(wanted, None)
+        held = (each for each in wanted if not (target.abilities.bounds_entries and excess(each)))
+        expected = next(held, None)
         for entry in present:
             while expected is not None and expected.id < entry.id:
-                expected = next(wanted, None)
+                expected = next(held, None)
             if expected is None or expected.id != entry.id:
                 yield entry.id
 

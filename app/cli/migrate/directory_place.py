@@ -55,6 +55,7 @@ class DirectoryPlace:
         name_bytes_max=NAME_BYTES_MAX,
         group_settings=True,
         retention=frozenset(ALL_RULES),
+        bounds_entries=True,
     )
 
     def __init__(self, directory: Path, *, may_be_empty: bool = False) -> None:

@@ -169,3 +169,13 @@ def _group_differences(source: GroupFacts, target: GroupFacts) -> Iterator[str]:
 
 def _shown(name: str, value: int | None) -> str:
     return format_id(value) if name.endswith("_id") and value is not None else str(value)
+
+
+def without_times(facts: StreamFacts) -> StreamFacts:
+    """Return the facts without the times at which consumers last tried to read: these change without any
+    data."""
+    groups = {
+        name: group._replace(consumers=dict.fromkeys(group.consumers, 0))
+        for name, group in facts.groups.items()
+    }
+    return facts._replace(groups=groups)

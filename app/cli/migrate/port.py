@@ -58,7 +58,8 @@ class Abilities(NamedTuple):
     (XCFGSET, Redis 8.6). `expiry`: keys that expire. `name_bytes_max`: the longest name of a key, a group or
     a consumer; None: no limit. `group_settings`: settings of groups, which only Tailrace has.
     `settings_held`: the names of those that the place has; None: all.
-    `retention`: the names of the rules of a retention that it has.
+    `retention`: the names of the rules of a retention that it has. `bounds_entries`: an entry has the limits
+    of Tailrace.
     """
 
     unowned: bool
@@ -68,6 +69,7 @@ class Abilities(NamedTuple):
     group_settings: bool = False
     settings_held: frozenset[str] | None = None
     retention: frozenset[str] = frozenset()
+    bounds_entries: bool = False
 
 
 class Place(Protocol):

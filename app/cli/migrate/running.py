@@ -1,7 +1,7 @@
 """One migration: the survey, the copy, the follow-up until the switch, and the comparison at the end.
 
-It owns the order of these phases, which streams may be written, and the repetition after lost connections.
-The copy of one stream is in `copying`.
+It owns the order of these phases, and which streams may be written. The copy of one stream is in `copying`,
+the repetition after lost connections in `patience`.
 """
 
 from __future__ import annotations
@@ -10,26 +10,24 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from threading import Event
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from tailrace.app.cli.migrate.begun import Begun
 from tailrace.app.cli.migrate.comparing import compared, is_part
 from tailrace.app.cli.migrate.copying import StreamCopy
-from tailrace.app.cli.migrate.facts import StreamFacts, WrongType, facts_of
+from tailrace.app.cli.migrate.facts import StreamFacts, WrongType, facts_of, without_times
 from tailrace.app.cli.migrate.losses import is_left_out, losses_of
-from tailrace.app.cli.migrate.port import CannotMigrate, Place, PlaceDown, one, text
+from tailrace.app.cli.migrate.oversized import Search
+from tailrace.app.cli.migrate.patience import Patience
+from tailrace.app.cli.migrate.port import CannotMigrate, Place, one, text
 from tailrace.app.cli.migrate.progress import Meter
 from tailrace.app.cli.migrate.retention import held
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 ROUND_S: Final = 1.0
 """The pause between two looks at the source while following."""
 
-PAUSE_MIN_S: Final = 0.1
-PAUSE_MAX_S: Final = 5.0
-
 _IN_CONFLICT: Final = "in conflict"
-
-ResultT = TypeVar("ResultT")
 
 
 class Rules(NamedTuple):
@@ -44,7 +42,8 @@ class Rules(NamedTuple):
 class Surveyed(NamedTuple):
     """One stream of the source. `state`: in words. `conflict`: why it may not be written; empty if it may.
 
-    `losses`: what the target cannot hold. `is_replaced`: the target's stream is deleted first.
+    `losses`: what the target cannot hold. `is_replaced`: the target's stream is deleted first. `after`: the
+    last id of the part that the target has.
     """
 
     key: bytes
@@ -54,6 +53,7 @@ class Surveyed(NamedTuple):
     losses: list[str]
     is_replaced: bool = False
     is_left_out: bool = False
+    after: StreamId = ZERO_ID
 
 
 class Migration:
@@ -66,14 +66,25 @@ class Migration:
         self._target = target
         self._rules = rules
         self._begun = begun
-        self._say = say
+        self._patiently = Patience(rules.retry_s, say)
         self._known: dict[bytes, StreamFacts] = {}
 
     # --- before ------------------------------------------------------------------------------------------
 
-    def survey(self) -> list[Surveyed]:
-        """Look at all streams of the source, and at those of the target with the same keys."""
-        return [each for key in self.keys() if (each := self._patiently(partial(self._look_at, key)))]
+    def survey(self, meter: Meter) -> list[Surveyed]:
+        """Look at all streams of the source, and at those of the target with the same keys. O(entries) if an
+        entry can be too large for the target."""
+        return [each for key in self.keys() if (each := self._surveyed(key, meter))]
+
+    def _surveyed(self, key: bytes, meter: Meter) -> Surveyed | None:
+        found = self._patiently(partial(self._look_at, key))
+        if found is None or found.is_left_out or found.conflict:
+            return found
+        if self._target.abilities.bounds_entries:
+            search = Search(self._source, key, found.after, found.facts.last_id, meter.add)
+            self._patiently(search, meter)
+            found.losses.extend(search.losses())
+        return found
 
     def keys(self) -> list[bytes]:
         """Return the keys of the source's streams that match, sorted."""
@@ -97,7 +108,8 @@ class Migration:
     def _beside(self, key: bytes, facts: StreamFacts, present: StreamFacts, losses: list[str]) -> Surveyed:
         """Return the survey of a stream that the target has as well."""
         if key in self._begun or is_part(self._source, self._target, key, facts, present):
-            return Surveyed(key, facts, f"continues after {present.length:,} entries", "", losses)
+            state = f"continues after {present.length:,} entries"
+            return Surveyed(key, facts, state, "", losses, after=present.last_id)
         if self._rules.replace:
             return Surveyed(key, facts, "replaces the target's stream", "", losses, is_replaced=True)
         why = (
@@ -117,7 +129,14 @@ class Migration:
             self._update(each.key, meter, complete=complete)
 
     def _update(self, key: bytes, meter: Meter, *, complete: bool) -> None:
-        copy = StreamCopy(self._source, self._target, key, partial(self._begun.add, key), meter.add)
+        copy = StreamCopy(
+            self._source,
+            self._target,
+            key,
+            partial(self._begun.add, key),
+            meter.add,
+            leaves_out=self._rules.accept_losses,
+        )
 
         def once() -> StreamFacts | None:
             facts = facts_of(self._source, key)
@@ -193,7 +212,13 @@ class Migration:
     ) -> Iterator[tuple[bytes, str]]:
         """Compare the streams `keys` on both sides; yield each difference with its key. `is_complete`: also
         compare their retention."""
-        compare = partial(compared, self._source, self._target, is_complete=is_complete)
+        compare = partial(
+            compared,
+            self._source,
+            self._target,
+            is_complete=is_complete,
+            leaves_out=self._rules.accept_losses,
+        )
         for key in keys:
             result = self._patiently(partial(compare, key, meter.add))
             meter.streams += 1
@@ -214,36 +239,3 @@ class Migration:
     def copied_keys(self) -> list[bytes]:
         """Return the keys of all streams that this run has copied."""
         return sorted(self._known)
-
-    # --- lost connections --------------------------------------------------------------------------------
-
-    def _patiently(self, step: Callable[[], ResultT], meter: Meter | None = None) -> ResultT:
-        """Repeat `step` while a place is away, up to the time of the rules since the last progress."""
-        pause_s = PAUSE_MIN_S
-        entries = 0 if meter is None else meter.entries
-        deadline_s = time.monotonic() + self._rules.retry_s
-        is_first = True
-        while True:
-            try:
-                return step()
-            except PlaceDown as down:
-                if meter is not None and meter.entries > entries:
-                    entries, pause_s = meter.entries, PAUSE_MIN_S
-                    deadline_s = time.monotonic() + self._rules.retry_s
-                if time.monotonic() + pause_s > deadline_s:
-                    raise
-                if is_first:
-                    self._say(f"{down}; trying again for {self._rules.retry_s:g} s")
-                    is_first = False
-            time.sleep(pause_s)
-            pause_s = min(2 * pause_s, PAUSE_MAX_S)
-
-
-def without_times(facts: StreamFacts) -> StreamFacts:
-    """Return the facts without the times at which consumers last tried to read: these change without any
-    data."""
-    groups = {
-        name: group._replace(consumers=dict.fromkeys(group.consumers, 0))
-        for name, group in facts.groups.items()
-    }
-    return facts._replace(groups=groups)

@@ -59,7 +59,12 @@ class TailracePlace:
     """A server behind `server`, which is open. `name`: its URL, or the data directory that it serves."""
 
     abilities = Abilities(
-        unowned=True, settings=True, expiry=False, name_bytes_max=NAME_BYTES_MAX, group_settings=True
+        unowned=True,
+        settings=True,
+        expiry=False,
+        name_bytes_max=NAME_BYTES_MAX,
+        group_settings=True,
+        bounds_entries=True,
     )
 
     def __init__(self, name: str, server: Server) -> None:
