@@ -37,6 +37,8 @@ def lines(url: str, *arguments: str | bytes) -> list[list[str]]:
 
 def test_listings_are_separated_by_tabs_in_a_pipe(base_url: str, key: str) -> None:
     assert lines(base_url, "ls", key) == [[key, "4", "4", "1", "4-1"]]
+    for pattern in (f"?{key[1:]}", f"*{key}", f"[{key[0]}]{key[1:]}"):
+        assert [row[0] for row in lines(base_url, "ls", pattern)] == [key]
     [[*group, unread_ms]] = lines(base_url, "groups", key)
     assert group == ["judges", "1", "3", "1", "3-1"]
     assert unread_ms.isdigit()

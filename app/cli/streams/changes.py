@@ -10,7 +10,6 @@ import os
 import sys
 from base64 import b64encode
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -18,7 +17,7 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.client.http_client import Server, stream_path
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.quantities import delay_ms
+from tailrace.app.cli.streams.quantities import delay_ms, time_ms
 from tailrace.app.cli.streams.rows import AsJson, print_json
 
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
@@ -47,11 +46,11 @@ def append(  # noqa: PLR0913 - one parameter an option
         ),
     ] = None,
     at: Annotated[
-        datetime | None,
+        int | None,
         typer.Option(
-            formats=["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S"],
+            parser=time_ms,
             metavar="TIME",
-            help="Append later: at this time, such as 2030-01-31T08:00:00.",
+            help="Append later: at this time, YYYY-MM-DDTHH:MM:SS, within a year.",
             show_default=False,
         ),
     ] = None,
@@ -86,7 +85,7 @@ def append(  # noqa: PLR0913 - one parameter an option
     if delay is not None:
         body["delay_ms"] = delay
     if at is not None:
-        body["deliver_at_ms"] = int(at.timestamp() * 1000)
+        body["deliver_at_ms"] = at
     with connected(url, token, token_file) as server:
         answer = server.request("POST", stream_path(os.fsencode(key), "/entries"), body=body).json()
         if as_json:

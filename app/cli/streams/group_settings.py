@@ -13,7 +13,7 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.quantities import age_ms
+from tailrace.app.cli.streams.quantities import backoff_ms
 from tailrace.app.cli.streams.rows import print_json
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
 
@@ -79,7 +79,10 @@ def configure(  # noqa: PLR0913 - one parameter an option
     backoff: Annotated[
         int | None,
         typer.Option(
-            parser=age_ms, metavar="AGE", help="How long the first nack delays an entry.", show_default=False
+            parser=backoff_ms,
+            metavar="AGE",
+            help="How long the first nack delays an entry.",
+            show_default=False,
         ),
     ] = None,
     backoff_factor: Annotated[
@@ -91,7 +94,7 @@ def configure(  # noqa: PLR0913 - one parameter an option
     backoff_max: Annotated[
         int | None,
         typer.Option(
-            parser=age_ms, metavar="AGE", help="The longest delay. Default: 1h.", show_default=False
+            parser=backoff_ms, metavar="AGE", help="The longest delay. Default: 1h.", show_default=False
         ),
     ] = None,
     order_by: Annotated[

@@ -14,6 +14,7 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.client.http_client import Server, stream_path
 from tailrace.app.cli.completions import complete_stream
+from tailrace.app.cli.following.reading import is_pattern
 from tailrace.app.cli.streams.rows import (
     MISSING,
     AsJson,
@@ -26,12 +27,22 @@ from tailrace.app.cli.streams.rows import (
     print_rows,
     text,
 )
+from tailrace.core.glob import compile_glob
 
 PAGE: Final = 1_000
 
 Key: TypeAlias = Annotated[
     str,
     typer.Argument(metavar="KEY", help="The stream.", autocompletion=complete_stream, show_default=False),
+]
+
+Wanted: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="[PREFIX]",
+        help="Only keys that begin with it, or that match it if it is a pattern like 'race:*:dead'.",
+        show_default=False,
+    ),
 ]
 
 
@@ -82,10 +93,7 @@ _FACTS: Final = (
 
 
 def ls(
-    prefix: Annotated[
-        str,
-        typer.Argument(metavar="[PREFIX]", help="Only keys that begin with it.", show_default=False),
-    ] = "",
+    wanted: Wanted = "",
     *,
     url: Url = DEFAULT_URL,
     token: Token = None,
@@ -104,12 +112,12 @@ def ls(
 
       tailrace ls
 
-      tailrace ls race: | cut -f 1
+      tailrace ls 'race:*:dead' | cut -f 1
 
       tailrace ls --json | jq -r .key
     """
     with connected(url, token, token_file) as server:
-        print_rows(_STREAMS, streams_of(server, prefix), as_json=as_json)
+        print_rows(_STREAMS, streams_of(server, wanted), as_json=as_json)
 
 
 def info(
@@ -135,13 +143,17 @@ def info(
         print_facts(server.request("GET", stream_path(os.fsencode(key))).json(), _FACTS, as_json=as_json)
 
 
-def streams_of(server: Server, prefix: str) -> Iterator[Item]:
-    """Yield all streams, page by page."""
+def streams_of(server: Server, wanted: str) -> Iterator[Item]:
+    """Yield the streams that `wanted`, a prefix or a pattern, selects, page by page."""
+    glob = compile_glob(os.fsencode(wanted)) if is_pattern(os.fsencode(wanted)) else None
+    prefix = wanted if glob is None else os.fsdecode(glob.literal_prefix)
     position: list[tuple[str, str]] = []
     while True:
         parameters = [("prefix", prefix), ("limit", str(PAGE)), *position]
         page: dict[str, Any] = server.request("GET", "/v1/streams", parameters=parameters).json()
-        yield from page["streams"]
+        yield from (
+            each for each in page["streams"] if glob is None or glob.matches(name_of(each, "key") or b"")
+        )
         if page["next"] is None:
             return
         last = name_of(page["streams"][-1], "key")

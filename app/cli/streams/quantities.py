@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import typer
 
+from tailrace.core.delay_limits import DELAY_MS_MAX
 from tailrace.core.limits import KIB, MIB
 
 _AGE_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -21,7 +24,33 @@ def age_ms(value: str) -> int:
 
 def delay_ms(value: str) -> int:
     """Return a delay in milliseconds, which can be 0. Raises `typer.BadParameter`."""
-    return _quantity(value, _AGE_UNITS_MS, "a delay such as 500ms, 10s or 12h", least=0)
+    return _within_delays(
+        value, _quantity(value, _AGE_UNITS_MS, "a delay such as 500ms, 10s or 12h", least=0)
+    )
+
+
+def backoff_ms(value: str) -> int:
+    """Return a delay of a backoff in milliseconds. Raises `typer.BadParameter`."""
+    return _within_delays(value, age_ms(value))
+
+
+def time_ms(value: str) -> int:
+    """Return a time, at most as far away as a delay, in Unix milliseconds. Raises `typer.BadParameter`."""
+    now_ms = time.time_ns() // 1_000_000
+    try:
+        at_ms = int(datetime.fromisoformat(value).timestamp() * 1_000)
+    except (ValueError, OverflowError, OSError):
+        example = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT08:00:00")
+        raise typer.BadParameter(f"{value!r} is not a time such as {example} or {example}Z") from None
+    _within_delays(value, at_ms - now_ms)
+    return at_ms
+
+
+def _within_delays(value: str, found_ms: int) -> int:
+    if found_ms > DELAY_MS_MAX:
+        days = DELAY_MS_MAX // _AGE_UNITS_MS["d"]
+        raise typer.BadParameter(f"{value!r} is more than {days} days away, the longest delay")
+    return found_ms
 
 
 def size_bytes(value: str) -> int:

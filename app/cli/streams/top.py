@@ -14,7 +14,7 @@ import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.client.http_client import RefusedByServer, Server, escaped, stream_path
-from tailrace.app.cli.streams.listings import streams_of
+from tailrace.app.cli.streams.listings import Wanted, streams_of
 from tailrace.app.cli.streams.rows import (
     AsJson,
     Column,
@@ -49,10 +49,7 @@ _COLUMNS: Final = (
 
 
 def top(
-    prefix: Annotated[
-        str,
-        typer.Argument(metavar="[PREFIX]", help="Only keys that begin with it.", show_default=False),
-    ] = "",
+    wanted: Wanted = "",
     *,
     url: Url = DEFAULT_URL,
     token: Token = None,
@@ -85,20 +82,20 @@ def top(
       tailrace top --json | jq 'select(.worst_lag > 1000)'
     """
     with connected(url, token, token_file) as server:
-        before = _Sample(server, prefix)
+        before = _Sample(server, wanted)
         if once or as_json or not has_screen():
             time.sleep(interval_s)
-            print_rows(_COLUMNS, _busiest(server, before, _Sample(server, prefix), shown), as_json=as_json)
+            print_rows(_COLUMNS, _busiest(server, before, _Sample(server, wanted), shown), as_json=as_json)
         else:
-            _follow(server, prefix, before, shown, interval_s)
+            _follow(server, wanted, before, shown, interval_s)
 
 
 class _Sample:
     """All streams at one time."""
 
-    def __init__(self, server: Server, prefix: str) -> None:
+    def __init__(self, server: Server, wanted: str) -> None:
         self.at_s = time.monotonic()
-        self.streams = {name_of(stream, "key"): stream for stream in streams_of(server, prefix)}
+        self.streams = {name_of(stream, "key"): stream for stream in streams_of(server, wanted)}
 
 
 def _busiest(server: Server, before: _Sample, now: _Sample, shown: int) -> list[Item]:
@@ -143,7 +140,7 @@ def _oldest_ms(server: Server, key: bytes, group: Item) -> int | None:
     return page[0]["idle_ms"] if page else None
 
 
-def _follow(server: Server, prefix: str, before: _Sample, shown: int, interval_s: float) -> None:
+def _follow(server: Server, wanted: str, before: _Sample, shown: int, interval_s: float) -> None:
     # Importing rich takes longer than a request, and `--once` in a pipe does not need it.
     from rich.console import Group  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -151,7 +148,7 @@ def _follow(server: Server, prefix: str, before: _Sample, shown: int, interval_s
     samples = [before]
 
     def screen() -> RenderableType:
-        samples.append(_Sample(server, prefix))
+        samples.append(_Sample(server, wanted))
         rows = _busiest(server, samples[-2], samples[-1], shown)
         del samples[:-1]
         count = len(samples[0].streams)
