@@ -106,11 +106,7 @@ class ReferencesTrimmed(Effect, frozen=True):
 
 
 class PendingBetweenRemoved(Effect, frozen=True):
-    """All entries in some spans of ids left a pending entries list, because their entries were trimmed.
-
-    No command emits this effect now: `ReferencesTrimmed` names the spans once for all groups. Older journals
-    can contain it.
-    """
+    """All entries in some spans of ids left a pending entries list, because their entries are gone."""
 
     key: bytes
     """The stream's key."""

@@ -3,7 +3,9 @@
 An append removes whole blocks only, which takes O(1) for each. The sweep, which the server runs once a
 second, removes the rest exactly. Both are bounded, so that many expired entries delay no client: an append
 removes at most `RETIRED_BLOCKS_PER_APPEND` blocks, and one step of the sweep `RETIRED_ENTRIES_PER_STEP`
-entries of `RETENTION_STREAMS_PER_STEP` streams. This module never decides when the sweep runs.
+entries of `RETENTION_STREAMS_PER_STEP` streams. The sweep also removes what groups have pending before the
+first entry: no consumer could process it, and it would stay pending without end. This module never decides
+when the sweep runs.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from msgspec import UnsetType
 from msgspec.structs import astuple
 
 from tailrace.core.commands import SweepRetention
-from tailrace.core.effects import EntriesRetired, RetentionConfigured
+from tailrace.core.effects import EntriesRetired, PendingBetweenRemoved, RetentionConfigured
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.limits import (
@@ -31,6 +33,10 @@ from tailrace.core.stream_id import MAX_ID, SEQ_BITS, ZERO_ID, StreamId
 _HELD_ENTRY_COST: Final = 5
 """Removing an entry that a group with an order by key holds back takes as long as removing this many
 others."""
+
+_PENDING_COST: Final = 3_000
+"""Removing pending entries of one group takes as long as removing this many entries: up to 0.3 ms, however
+many they are."""
 
 
 def configure_retention(execution: Execution, key: bytes, rules: RetentionRules | UnsetType | None) -> None:
@@ -75,14 +81,17 @@ def sweep_retention(execution: Execution, command: SweepRetention) -> int:
     """Apply the rules of the next streams, in order of their serials. Return the serial to continue with, 0
     after the last stream.
 
-    O(blocks of each stream + entries removed), within the bounds above; one block of each stream is decoded.
+    O(blocks and groups of each stream + entries removed), within the bounds above; one block of each stream
+    is decoded.
     """
     retained = execution.keyspace.retained
     begin = retained.bisect_left(command.start_serial)
     serials = retained[begin : begin + RETENTION_STREAMS_PER_STEP + 1]
     left = RETIRED_ENTRIES_PER_STEP
     for serial in serials[:RETENTION_STREAMS_PER_STEP]:
-        left -= _retire(execution, execution.keyspace.keys_by_serial[serial], left)
+        key = execution.keyspace.keys_by_serial[serial]
+        left -= _retire(execution, key, left)
+        left -= _drop_pending(execution, key, left)
         if left < _HELD_ENTRY_COST:
             return int(serial)
     return int(serials[-1]) if len(serials) > RETENTION_STREAMS_PER_STEP else 0
@@ -106,6 +115,21 @@ def _retire(execution: Execution, key: bytes, most: int) -> int:
     if count:
         execution.do(EntriesRetired(key, count, reason, execution.now_ms))
     return count * cost
+
+
+def _drop_pending(execution: Execution, key: bytes, most: int) -> int:
+    """Remove the pending entries before the first entry of a stream, from as many groups as cost up to
+    `most`. Return what they cost, or `most` if other groups have some left. O(groups)."""
+    stream = execution.keyspace.streams[key]
+    last_id = stream.first_id - 1 if stream.length else stream.last_id
+    cost = 0
+    for group in stream.groups.values():
+        if _first_pending_id(group) <= last_id:
+            cost += _PENDING_COST
+            if cost > most:
+                return most
+            execution.do(PendingBetweenRemoved(key, group.name, [ZERO_ID], [last_id]))
+    return cost
 
 
 def retention_info(stream: Stream, now_ms: int) -> RetentionInfo | None:
@@ -160,12 +184,11 @@ def _first_unread_id(stream: Stream, rules: RetentionRules) -> StreamId:
 
 
 def _first_needed_id(stream: Stream) -> StreamId:
-    """Return the id below which every group has read and acknowledged all entries. O(groups log n)."""
+    """Return the id below which every group has read and acknowledged all entries. O(groups)."""
     if not stream.groups:
         return ZERO_ID
     return min(min(group.needed_from, _first_pending_id(group)) for group in stream.groups.values())
 
 
 def _first_pending_id(group: Group) -> StreamId:
-    found = group.pending.first_from(ZERO_ID)
-    return MAX_ID if found is None else found
+    return group.pending.first_id if group.pending.count else MAX_ID

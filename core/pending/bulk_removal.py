@@ -90,12 +90,13 @@ class BulkRemoval(UnitTable):
     def is_within(self, spans: IdSpans) -> bool:
         """Whether one of `spans` surely contains the ids of all entries, at least one. O(log n), and
         `ScatteredTable.first_id`."""
-        if not self.count:
-            return False
-        first = self.runs.peekitem(0)[1].first_id if self.runs else self._highest_id
-        if self.scattered:
-            first = min(first, self.scattered.first_id)
-        return spans.contains_all(first, self._highest_id)
+        return bool(self.count) and spans.contains_all(self.first_id, self._highest_id)
+
+    @property
+    def first_id(self) -> StreamId:
+        """The lowest pending id; at least one must be pending. O(log n), and `ScatteredTable.first_id`."""
+        first: StreamId = self.runs.peekitem(0)[1].first_id if self.runs else self._highest_id
+        return min(first, self.scattered.first_id) if self.scattered else first
 
     def remove_spans(self, spans: IdSpans) -> list[Removed]:
         """Remove all entries whose ids are in `spans`. Return those that are to be unlinked later. O(log

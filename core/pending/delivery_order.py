@@ -218,9 +218,12 @@ class DeliveryOrder:
             self._file(unit, unit.delivered_at_ms)
 
     def oldest_owned_ms(self) -> int | None:
-        """Return the earliest delivery time of a unit that has an owner, None if there is none. O(1)."""
-        unowned = self.last_of_time.get(UNOWNED_TIME)
-        oldest = next(_units_from(self.head if unowned is None else unowned.next, self.is_gone), None)
+        """Return the earliest delivery time of a unit after `passed` that has an owner, None if there is
+        none. O(1)."""
+        before = self.last_of_time.get(UNOWNED_TIME)
+        if self.passed is not None and self.passed.consumer is not None:
+            before = self.passed
+        oldest = next(_units_from(self.head if before is None else before.next, self.is_gone), None)
         if isinstance(oldest, Strip):
             return oldest.first_at_ms
         return None if oldest is None else oldest.delivered_at_ms

@@ -72,6 +72,8 @@ class PolicyModel(LeaseModel):
             stream.remove(value, tombstone=False)
             removed.append(value)
         self.removed[key] = self.removed.get(key, 0) + len(removed)
+        for group in stream.groups.values() if rules.removes else ():
+            group.pel = [item for item in group.pel if stream.entries and item.id >= stream.first]
         return removed
 
     def _goes(self, stream: Stream, rules: RetentionRules) -> bool:

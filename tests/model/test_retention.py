@@ -1,8 +1,8 @@
 """Retention against a naive model, on a data directory that crashes, under a clock that steps.
 
 The model has a list of entries, and asks each of them whether a rule removes it. Blocks have one entry, so
-that rules on bytes are exact. After every step both have the same entries, and no group has lost an unread
-entry that was protected.
+that rules on bytes are exact. After every step both have the same entries and the same pending entries, and
+no group has lost an unread entry that was protected.
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ class NaiveStream:
         while self.ids and self._goes(self.ids[0], now_ms):
             del self.ids[0]
             self.removed += 1
+        if self.rules.removes:
+            for group in self.groups.values():
+                group.pending = {each for each in group.pending if self.ids and each >= self.ids[0]}
 
     def _goes(self, value: StreamId, now_ms: int) -> bool:
         rules, groups = self.rules, self.groups.values()
@@ -163,6 +166,12 @@ class RetentionMachine(Crashing):
     def both_have_the_same_entries(self) -> None:
         assert self.live_ids() == self.model.ids
         check(self.disk.engine.keyspace)
+
+    @invariant()
+    def both_have_the_same_pending_entries(self) -> None:
+        for name, naive in self.model.groups.items():
+            reply = self.disk.engine.execute(c.PendingRange(KEY, name), self.now_ms).reply
+            assert {row.id for row in reply} == naive.pending  # type: ignore[union-attr]
 
     @invariant()
     def the_counts_are_right(self) -> None:

@@ -115,6 +115,26 @@ def test_what_groups_need_decides(
     on_one(store_url, scenario)
 
 
+@pytest.mark.parametrize("left", [0, 2])
+def test_the_sweep_removes_what_is_pending_before_the_first_entry(
+    store_url: str, key: bytes, left: int
+) -> None:
+    rules = RetentionRules(max_length=left) if left else RetentionRules(max_age_ms=60_000)
+
+    async def scenario(store: RemoteStore) -> None:
+        await store.execute(c.CreateGroup(key, G, 0, create_stream=True))
+        await store.execute(c.Append(key, (FRAGMENT,) * 1_205, tuple(at << 64 for at in range(1, 1_206))))
+        source = c.ReadFrom(key, c.Special.NEW)
+        await store.execute(c.ReadGroup(G, b"alice", (source,), c.ReadLimits(1_204)))
+        await store.execute(c.NegativeAcknowledge(key, G, c.NackMode.FAIL, (1 << 64,)))
+        await store.execute(c.ConfigureStream(key, retention=rules))
+        assert await retire(store, key) == 1_205 - left
+        rows: Any = await store.execute(c.PendingRange(key, G))
+        assert [row.id for row in rows] == ([1_204 << 64] if left else [])
+
+    on_one(store_url, scenario)
+
+
 def test_a_stream_whose_rules_are_removed_or_that_is_new_keeps_all(store_url: str, key: bytes) -> None:
     async def scenario(store: RemoteStore) -> None:
         await store.execute(c.CreateStream(key, retention=RetentionRules(max_length=1)))

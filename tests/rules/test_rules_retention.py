@@ -219,6 +219,69 @@ def test_a_sweep_notes_the_bytes_that_are_protected_until_they_no_longer_are(
     assert protected(r) == []
 
 
+# --- pending entries -------------------------------------------------------------------------------------
+
+
+def pending(r: R, group: str = "g") -> list[str]:
+    return [row[0] for row in r.run("XPENDING", "race", group, "-", "+", 1000)]
+
+
+@pytest.mark.parametrize("removes", ["append", "sweep"])
+def test_entries_that_retention_removed_are_no_longer_pending_after_the_sweep(r: R, removes: str) -> None:
+    r.run("CONFIG", "SET", "stream-node-max-entries", 1)
+    for group in ("g", "h"):
+        r.run("XGROUP", "CREATE", "race", group, 0, "MKSTREAM")
+    append(r, 4)
+    r.run("XREADGROUP", "GROUP", "g", "alice", "COUNT", 3, "STREAMS", "race", ">")
+    r.run("XREADGROUP", "GROUP", "h", "alice", "COUNT", 1, "STREAMS", "race", ">")
+    r.run("XNACK", "race", "g", "FAIL", "IDS", 1, ids(r)[0])
+    retain(r, max_length=2)
+    if removes == "append":
+        append(r)
+    sweep(r)
+    assert pending(r) == [value for value in ids(r) if value <= f"{START_MS}-2"]
+    assert pending(r, "h") == []
+
+
+def test_pending_entries_of_a_stream_that_retention_empties_go(r: R) -> None:
+    r.run("XGROUP", "CREATE", "race", "g", 0, "MKSTREAM")
+    append(r, 3)
+    r.run("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "race", ">")
+    retain(r, max_age_ms=1000)
+    r.now_ms += 1001
+    sweep(r)
+    assert (ids(r), pending(r)) == ([], [])
+    assert r.run("XGROUP", "DELCONSUMER", "race", "g", "alice") == 0
+
+
+def test_deleted_entries_stay_pending_behind_the_first_entry_and_without_retention(r: R) -> None:
+    r.run("XGROUP", "CREATE", "race", "g", 0, "MKSTREAM")
+    append(r, 4)
+    r.run("XREADGROUP", "GROUP", "g", "alice", "STREAMS", "race", ">")
+    all_ids = ids(r)
+    r.run("XDEL", "race", all_ids[0], all_ids[2])
+    sweep(r)
+    assert pending(r) == all_ids
+    retain(r, max_length=10)
+    sweep(r)
+    assert pending(r) == all_ids[1:]
+
+
+def test_one_step_of_the_sweep_removes_the_pending_entries_of_a_bounded_number_of_groups(r: R) -> None:
+    for number in range(20):
+        r.run("XGROUP", "CREATE", "race", f"g{number}", 0, "MKSTREAM")
+    append(r, 2)
+    for number in range(20):
+        r.run("XREADGROUP", "GROUP", f"g{number}", "alice", "STREAMS", "race", ">")
+    retain(r, max_length=1)
+    serial, steps = sweep(r), 1
+    assert 0 < sum(len(pending(r, f"g{number}")) == 1 for number in range(20)) < 20
+    while serial:
+        serial, steps = sweep(r, serial), steps + 1
+    assert steps == 2
+    assert all(pending(r, f"g{number}") == ids(r) for number in range(20))
+
+
 # --- appends ---------------------------------------------------------------------------------------------
 
 

@@ -93,6 +93,19 @@ def test_a_reader_that_has_to_look_further_waits_for_no_time(monkeypatch: pytest
     assert tries == 3
 
 
+def test_the_oldest_pending_time_leaves_out_entries_that_a_claim_found_deleted() -> None:
+    engine = delivered(3, 1)
+    order = group_of(engine).pending.order
+    oldest_ms = order.oldest_owned_ms()
+    engine.execute(command("XTRIM", "s", "MAXLEN", 1), NOW_MS)
+    assert order.oldest_owned_ms() == oldest_ms
+    assert claimed(engine) == ["3-0"]
+    assert order.oldest_owned_ms() == NOW_MS
+    engine.execute(command("XTRIM", "s", "MAXLEN", 0), NOW_MS)
+    assert claimed(engine) == []
+    assert order.oldest_owned_ms() is None
+
+
 def test_an_id_that_is_used_again_is_found_again() -> None:
     engine = delivered(20, 1)
     engine.execute(command("XTRIM", "s", "MAXLEN", 0), NOW_MS)

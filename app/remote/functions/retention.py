@@ -41,14 +41,17 @@ def _nothing(answer: Resp) -> None:
     accepted(answer)
 
 
-def retire(key: bytes, *, exact: bool) -> Call[int]:
-    """Apply the rules of the stream: reply how many entries went. Without `exact`, whole nodes go, which
-    costs little. O(groups + entries removed)."""
-    return Call(b"retire", _keys(key), [b"=" if exact else b"~"], "change", _count)
+def retire(key: bytes, *, exact: bool) -> Call[tuple[int, bool]]:
+    """Apply the rules of the stream: reply how many entries went, and whether more pending entries may have
+    to go.
+
+    Without `exact`, whole nodes go, which costs little. O(groups + entries removed)."""
+    return Call(b"retire", _keys(key), [b"=" if exact else b"~"], "change", _retired)
 
 
-def _count(answer: Resp) -> int:
-    return number(accepted(answer)[0])
+def _retired(answer: Resp) -> tuple[int, bool]:
+    count, is_more = accepted(answer)
+    return number(count), bool(number(is_more))
 
 
 def show_retention(key: bytes) -> Call[RetentionInfo | None]:

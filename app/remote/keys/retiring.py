@@ -47,6 +47,8 @@ async def retire_one(link: Link, library: Library, key: bytes) -> int:
     keeps them until the next walk."""
     removed = 0
     with suppress(EngineError, LinkDown):
-        while count := await library.run(link, retire(key, exact=True)):
+        count, is_more = await library.run(link, retire(key, exact=True))
+        while count or is_more:
             removed += count
+            count, is_more = await library.run(link, retire(key, exact=True))
     return removed

@@ -4,8 +4,8 @@
 --   removed:<rule>              how many entries the rule has removed
 --   removed_at_ms               when the last ones were removed
 --
--- An append removes whole nodes of the engine (`~`), the sweep of the gateways the rest (`=`). Both are trims, which
--- leave the pending entries of what they remove.
+-- An append removes whole nodes of the engine (`~`), the sweep of the gateways the rest (`=`). The sweep also removes
+-- what groups have pending before the first entry: nobody could process it.
 
 local retention = {
   rules = {'max_age_ms', 'max_length', 'acknowledged', 'protect_unread'},
@@ -65,19 +65,36 @@ function retention.trim(stream, rule, rules, groups, operator)
   return limit and redis.call('XTRIM', stream, 'MINID', operator, limit) or 0
 end
 
--- Applies the rules. Arguments: how exactly, ~ or =. Answers how many entries went.
+-- Removes pending entries before the first entry, one step of them. Returns 1 if some may be left, else 0.
+function retention.drop_pending(stream, groups)
+  local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+  local last = first and '(' .. first[1] or to_map(redis.call('XINFO', 'STREAM', stream))['last-generated-id']
+  local left = retention.step
+  for _, group in ipairs(with_pending(groups)) do
+    local rows = redis.call('XPENDING', stream, group.name, '-', last, left)
+    local ids = {}
+    for index, row in ipairs(rows) do ids[index] = row[1] end
+    if #ids > 0 then call_with({'XACK', stream, group.name}, ids) end
+    left = left - #ids
+    if left == 0 then return 1 end
+  end
+  return 0
+end
+
+-- Applies the rules. Arguments: how exactly, ~ or =. Answers how many entries went, and 1 if pending entries are left.
 function retention.apply(keys, args)
   local stream, settings, total = keys[1], keys[2], 0
   local rules = redis.call('TYPE', stream).ok == 'stream' and retention.of(stream, settings)
-  if not rules then return {'ok', 0} end
-  local groups = (rules.acknowledged or rules.protect_unread) and groups_of(stream) or {}
+  if not rules then return {'ok', 0, 0} end
+  local is_sweep = args[1] == '='
+  local groups = (is_sweep or rules.acknowledged or rules.protect_unread) and groups_of(stream) or {}
   for _, rule in ipairs(retention.removing) do
     local count = rules[rule] and retention.trim(stream, rule, rules, groups, args[1]) or 0
     if count > 0 then redis.call('HINCRBY', settings, 'removed:' .. rule, count) end
     total = total + count
   end
   if total > 0 then redis.call('HSET', settings, 'removed_at_ms', string.format('%.0f', now_ms())) end
-  return {'ok', total}
+  return {'ok', total, is_sweep and retention.drop_pending(stream, groups) or 0}
 end
 
 -- Replaces the rules. Arguments: a new incarnation, then names of rules with their values.
