@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from types import NoneType
 from typing import Any, Final
 
 import msgspec
@@ -164,12 +165,17 @@ def _words(words: object) -> list[bytes]:
     return [str(word).encode() if type(word) is int else _octets(word) for word in words]
 
 
+_KINDS: Final = {NoneType: "nil", bool: "bool", int: "int", float: "float", list: "array", dict: "map"}
+"""How MessagePack calls the types that are neither text nor bytes. `bool` is before `int`, its base."""
+
+
 def _octets(value: object) -> bytes:
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, bytes):
         return value
-    raise BadEntry(f"names and values must be `str` or `bin`, not {type(value).__name__}")
+    kind = next((name for type_, name in _KINDS.items() if isinstance(value, type_)), "ext")
+    raise BadEntry(f"names and values must be `str` or `bin`, not `{kind}`")
 
 
 def _text_or_bytes(value: bytes) -> str | bytes:

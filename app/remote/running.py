@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from itertools import islice
+from typing import TypeGuard
 
 from tailrace.app.remote.functions.library import is_missing
 from tailrace.app.remote.jobs import JOBS, TOGETHER
@@ -23,6 +24,7 @@ from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
+from tailrace.core.command_table import spelled
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks
 from tailrace.core.replies import RangeReply, Reply, StreamFullInfo, StreamInfo
 
@@ -58,10 +60,12 @@ class Runner:
 
     async def _with_incarnation(self, command: c.InfoStream, plan: Plan, reply: Reply) -> Reply:
         """Give the stream an incarnation, and describe it again."""
+        return await self._planned(plan) if await self._is_marked(command) else reply
+
+    async def _is_marked(self, command: c.InfoStream) -> bool:
+        """Give the stream an incarnation. Return False if the engine refuses it."""
         library = self._engine.library
-        if library is None or await marked(self._link, library, command.key) is None:
-            return reply
-        return await self._planned(plan)
+        return library is not None and await marked(self._link, library, command.key) is not None
 
     async def _page_of_one(self, key: bytes, plan: Plan) -> Reply:
         """Return a page whose entries are all of the incarnation that it names.
@@ -130,7 +134,10 @@ class Runner:
             return [await self._tried(commands[0])]
         given = [field for command in commands for field in fields_of(command)]
         async with announced(self._link, self._engine.configured, given):
+            replies = await self._run_atomically(commands)
+        if _lack_incarnation(commands, replies) and await self._is_marked(commands[0]):
             return await self._run_atomically(commands)
+        return replies
 
     async def _run_atomically(self, commands: Sequence[c.Command]) -> list[Reply | EngineError | StreamError]:
         plans = [self._part(command) for command in commands]
@@ -155,8 +162,7 @@ class Runner:
         except StreamError as refusal:
             return refusal
         if plan is None:
-            name = type(command).__name__
-            raise engine_lacks(f"{name} in a transaction", "a request of its own")
+            raise engine_lacks(f"{spelled(type(command))} in a transaction", "a request of its own")
         return plan
 
     def _common_key(self, plans: Sequence[Plan]) -> bytes | None:
@@ -203,6 +209,18 @@ def _has_incarnation(reply: Reply) -> bool:
     info = reply.info if isinstance(reply, StreamFullInfo) else reply
     assert isinstance(info, StreamInfo)
     return info.incarnation is not None
+
+
+def _lack_incarnation(
+    commands: Sequence[c.Command], replies: Sequence[Reply | EngineError | StreamError]
+) -> TypeGuard[Sequence[c.InfoStream]]:
+    """Whether the commands only describe one stream, which has no incarnation yet."""
+    keys = {each.key if isinstance(each, c.InfoStream) else None for each in commands}
+    if len(keys) > 1 or None in keys:
+        return False
+    return any(
+        isinstance(each, StreamInfo | StreamFullInfo) and not _has_incarnation(each) for each in replies
+    )
 
 
 def _did_nothing(plans: Sequence[Plan], results: Sequence[Result]) -> bool:

@@ -89,9 +89,10 @@ def _of_sqlite(directory: Path, error: sqlite3.Error) -> str:
     if code == sqlite3.SQLITE_CANTOPEN:
         hint = "check its permissions and the limit of open files (`ulimit -n`)"
         return f"cannot use the data directory {directory}: {error}; {hint}"
-    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    name = getattr(error, "sqlite_errorname", None)
+    cause = f"{error}" if name is None else f"{error} ({name})"
     return (
-        f"cannot use the data directory {directory}: {error} ({name}); the stored data may be "
+        f"cannot use the data directory {directory}: {cause}; the stored data may be "
         "intact: read the system log for errors of the disk"
     )
 

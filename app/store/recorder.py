@@ -99,8 +99,7 @@ class Recorder:
         """
         is_damage = isinstance(error, Damage)
         if any(type(command) not in READ_ONLY for command in commands):
-            name = type(error).__name__
-            failure = error if is_damage else RuntimeError(f"a command ended with an unexpected {name}")
+            failure = error if is_damage else RuntimeError("a command failed unexpectedly")
             self._publisher.log.fail(failure)
         if is_damage:
             raise StoreUnavailable(f"storage is damaged: {error}") from error

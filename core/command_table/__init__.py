@@ -50,6 +50,12 @@ HANDLERS: Final[Mapping[type[Command], Handler]] = {kind: row.handler for kind, 
 NAMES: Final[Mapping[type[Command], str]] = {kind: row.name for kind, row in DESCRIPTORS.items()}
 """The names of commands in metrics and in the slow log."""
 
+
+def spelled(kind: type[Command]) -> str:
+    """Return the name of a command for an error text, such as ``XGROUP CREATE``."""
+    return NAMES[kind].upper().replace("_", " ")
+
+
 KEYS_OF: Final[Mapping[type[Command], KeysOf]] = {
     kind: row.keys_of for kind, row in DESCRIPTORS.items() if row.reach is Reach.KEYS
 }

@@ -220,6 +220,26 @@ def test_an_eventual_read_is_answered_where_no_replica_is_connected(one: Server,
     assert [entry["id"] for entry in answer.json()["entries"]] == ["1-1"]
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("RENAME s t", "RENAME"),
+        ("COPY s t", "COPY"),
+        ("SCAN 0", "SCAN"),
+        ("CONFIG GET stream-node-max-bytes", "CONFIG GET"),
+        ("INFO", "INFO"),
+        ("FLUSHDB", "FLUSHALL"),
+    ],
+)
+def test_a_command_that_a_transaction_cannot_contain_is_a_501_with_its_name(
+    one: Server, key: str, command: str, name: str
+) -> None:
+    refused = one.post("/v1/command/multi-exec", [["XADD", key, "*", "a", "b"], command.split()])
+    assert problem(refused) == (501, "ENGINE_LACKS_FEATURE")
+    assert refused.json()["feature"] == f"{name} in a transaction"
+    assert one.command("EXISTS", key) == 0
+
+
 def test_a_failure_of_the_servers_own_function_is_a_500(
     redis: RedisOnPort, one: Server, key: str, gateways: list[ServerProcess]
 ) -> None:

@@ -66,6 +66,11 @@ def test_the_full_state_shows_entries_and_who_holds_what(api: ApiClient) -> None
     assert (consumer["name"], consumer["pending"]) == ("alice", 2)
 
 
+def test_the_first_look_at_the_full_state_shows_the_incarnation(api: ApiClient) -> None:
+    full = api.get(f"{KEY}?full=true").json()
+    assert full["incarnation"] == api.get(KEY).json()["incarnation"]
+
+
 def test_head_answers_in_headers_only(api: ApiClient) -> None:
     response = api.request("HEAD", KEY)
     headers = response.headers

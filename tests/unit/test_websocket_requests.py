@@ -299,6 +299,15 @@ def test_a_messagepack_entry_that_does_not_fit_is_an_error(entry: dict[str, Any]
     assert Client(subprotocol=MSGPACK).refused(op="append", key="s", **entry)["code"] == "BODY_MISMATCH"
 
 
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(1, "int"), (True, "bool"), (1.5, "float"), (None, "nil"), ({"b": "c"}, "map"), (["b"], "array")],
+)
+def test_a_messagepack_value_of_another_type_is_named_as_in_messagepack(value: Any, kind: str) -> None:
+    refused = Client(subprotocol=MSGPACK).refused(op="append", key="s", pairs=[["a", value]])
+    assert refused["detail"].endswith(f"must be `str` or `bin`, not `{kind}`")
+
+
 def test_a_name_that_repeats_in_a_messagepack_map_is_refused() -> None:
     client = Client(subprotocol=MSGPACK)
     fields = b"\x82\xa1a\xa11\xa1a\xa12"

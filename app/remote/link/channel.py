@@ -161,7 +161,8 @@ class Channel:
             connection = await self._open(self._lost, self._pushed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next command must try again
             self._opening = None
-            self._went_down(error.reason if isinstance(error, LinkDown) else f"{self.name}: {error!r}")
+            text = str(error) or "no answer"
+            self._went_down(error.reason if isinstance(error, LinkDown) else f"{self.name}: {text}")
             return
         self._opening = None
         if self._closed:

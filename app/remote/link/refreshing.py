@@ -73,7 +73,7 @@ class Refreshing:
             self.why_unknown = down.reason
             return
         except Exception as error:  # noqa: BLE001 - an answer that cannot be read must not end the refreshing
-            self.why_unknown = f"the list of nodes cannot be read: {error!r}"
+            self.why_unknown = f"the list of nodes cannot be read: {error}"
             _log.exception("the list of nodes cannot be read")
             return
         self.why_unknown = ""

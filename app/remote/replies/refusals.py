@@ -14,7 +14,7 @@ from tailrace.api.ports import StoreFailed, StoreUnavailable
 from tailrace.api.problems.table import DEFECT
 from tailrace.app.remote.functions.library import has_failed
 from tailrace.app.remote.link.port import EngineError, LinkDown
-from tailrace.core.command_table import NAMES
+from tailrace.core.command_table import spelled
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import ErrorCode, StreamError, engine_lacks, printable
 
@@ -77,7 +77,7 @@ def refusal_of(error: EngineError, command: Command) -> StreamError | StoreUnava
     if code is None:
         return StreamError(ErrorCode.INVALID_ARGUMENT, line)
     if code is ErrorCode.ENGINE_LACKS_FEATURE:
-        return engine_lacks(f"{NAMES[type(command)].upper()} with these arguments", "a newer engine")
+        return engine_lacks(f"{spelled(type(command))} with these arguments", "a newer engine")
     if code is ErrorCode.NOGROUP and isinstance(command, ReadGroup):
         line = line.removesuffix(_OF_A_READ) + _OF_A_READ
     return StreamError(code, line, _names_of(command, code, line))
