@@ -221,11 +221,10 @@ class HotRequest(Struct, eq=False, gc=False):
         if not isinstance(refusal, StreamError | StoreUnavailable):
             self.fail(refusal)
             return
-        is_executed = isinstance(refusal, StoreUnavailable) and refusal.is_outcome_unknown
-        if not is_executed and self.wait is None:
+        if isinstance(refusal, StreamError) and self.wait is None:
             self.connection.hand_on(self)
             return
-        # The documented route must not execute the command again, nor wait again.
+        # The documented route must not execute the command again, nor wait again for what is away.
         if isinstance(refusal, StoreUnavailable):
             content = store_unavailable_problem(refusal, self.request_id)
             headers = store_unavailable_headers(refusal)
