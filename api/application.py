@@ -25,7 +25,14 @@ from tailrace.api.http.head import HeadAsGet
 from tailrace.api.http.path_shim import RawPath
 from tailrace.api.http.problem_handlers import install_problem_handlers
 from tailrace.api.http.request_id import RequestId
-from tailrace.api.ports import NoServerReport, NoSlowLog, SlowLog, TurnStore, no_engine_features
+from tailrace.api.ports import (
+    NoServerReport,
+    NoSlowLog,
+    SlowLog,
+    TurnStore,
+    no_engine_features,
+    no_engine_warnings,
+)
 from tailrace.api.routes import ROUTERS
 from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
 from tailrace.api.tallies import OpenLimits
@@ -87,6 +94,7 @@ def create_api(
     app.state.security = security
     app.state.limits = limits
     app.state.engine_features = no_engine_features
+    app.state.engine_warnings = no_engine_warnings
     app.state.slow_log = slow_log or NoSlowLog()
     app.state.server_report = NoServerReport()
     app.state.open_limits = OpenLimits(limits)

@@ -131,6 +131,11 @@ class EngineFeature(Struct, frozen=True):
     note: str
 
 
+def no_engine_warnings() -> Sequence[str]:
+    """Return the warnings of a server with its own storage: none."""
+    return ()
+
+
 def no_engine_features() -> Sequence[EngineFeature]:
     """Return nothing: the store has its own storage."""
     return ()

@@ -108,6 +108,8 @@ def create_app(
         # The innermost layer: a refused option has a request id, and is counted, as any other request.
         api.user_middleware.append(Middleware(OptionHeaders))
         api.state.engine_features = store.features
+        # Not the method itself: the store gets its engine later.
+        api.state.engine_warnings = lambda: store.engine.inspection.warnings()  # noqa: PLW0108
     if settings.docs_url is not None:
         api.openapi_external_docs = {"url": settings.docs_url, "description": "Guides"}
     sources.open_limits = api.state.open_limits

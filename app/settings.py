@@ -98,6 +98,11 @@ class Settings(ServerLimits, BaseSettings):
         le=60_000,
         description="With --store: milliseconds to wait for the replicas of --min-replicas.",
     )
+    accept_eviction: bool = Field(
+        default=False,
+        description="With --store: start although the engine deletes streams when its memory is full "
+        "(maxmemory with a maxmemory-policy allkeys-...).",
+    )
     cache_mb: int = Field(
         default=64,
         ge=1,

@@ -10,7 +10,8 @@ from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.pages import page
 from tailrace.api.ports import StoreUnavailable
-from tailrace.api.schemas.service import Health, Limits, Readiness
+from tailrace.api.schemas.health import Health, Readiness
+from tailrace.api.schemas.service import Limits
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response
 
@@ -35,12 +36,14 @@ async def healthz() -> Response:
 
 
 @router.get("/readyz", **operation("readyz", "Check whether the server accepts requests", reply=Readiness))
-async def readyz(store: Store) -> Response:
-    """Return 200 if the server accepts reads and writes, otherwise 503 with the reason."""
+async def readyz(request: Request, store: Store) -> Response:
+    """Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
+    returns `warnings` about its engine."""
     refusal = store.not_ready
     if refusal is not None:
         raise StoreUnavailable(refusal.reason, retry_after_s=refusal.retry_after_s)
-    return json_response({"status": "ready"})
+    warnings = list(request.app.state.engine_warnings())
+    return json_response({"status": "ready", **({"warnings": warnings} if warnings else {})})
 
 
 @router.get("/", include_in_schema=False)

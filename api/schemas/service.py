@@ -1,4 +1,4 @@
-"""Wire models of the server itself: its limits, its health and its readiness."""
+"""Wire models of the limits of the server."""
 
 from __future__ import annotations
 
@@ -17,24 +17,6 @@ from tailrace.api.server_limits import ServerLimits
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
 from tailrace.api.websocket_limits import REPLY_BYTES_MAX as SOCKET_REPLY_BYTES_MAX
 from tailrace.core import limits
-
-
-class Health(WireModel):
-    """The server's process is running."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"status": "ok"}})
-
-    status: Literal["ok"] = Field(description="Always `ok`.", examples=["ok"])
-
-
-class Readiness(WireModel):
-    """The server accepts requests."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"status": "ready"}})
-
-    status: Literal["ready"] = Field(
-        description="Always `ready`; a server that is not ready answers 503.", examples=["ready"]
-    )
 
 
 class EngineSupport(WireModel):

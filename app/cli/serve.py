@@ -74,6 +74,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
     store: Annotated[str | None, _option("store")] = None,
     min_replicas: Annotated[int | None, _option("min_replicas")] = None,
     min_replicas_timeout_ms: Annotated[int | None, _option("min_replicas_timeout_ms")] = None,
+    accept_eviction: Annotated[bool | None, _option("accept_eviction")] = None,
     cache_mb: Annotated[int | None, _option("cache_mb")] = None,
     log_level: Annotated[LogLevel | None, _option("log_level")] = None,
     log_format: Annotated[LogFormat | None, _option("log_format")] = None,

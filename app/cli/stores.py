@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _OWN_STORAGE: Final = ("durability", "cache_mb", "memory_limit_mb")
 """Settings of a server with its own storage."""
 
-_ENGINE: Final = ("min_replicas", "min_replicas_timeout_ms")
+_ENGINE: Final = ("min_replicas", "min_replicas_timeout_ms", "accept_eviction")
 """Settings of a server in front of an engine."""
 
 

@@ -161,6 +161,12 @@ def _nodes(store: RemoteStore) -> Iterator[Metric]:
     for node in store.link.nodes():
         nodes.add_metric((node.address, node.role), node.is_up)
     yield nodes
+    meaning = "1 if the node of the engine deletes streams when its memory is full, else 0."
+    evicting = GaugeMetricFamily(PREFIX + "engine_may_evict", meaning, labels=("node",))
+    for address, found in store.engine.inspection.found.items():
+        if found.may_evict is not None:
+            evicting.add_metric((address,), found.may_evict)
+    yield evicting
 
 
 # --- memory and disk ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Final
 from tailrace.app.remote.engine_link import open_link
 from tailrace.app.remote.functions.detection import detect
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.inspecting import inspect
 from tailrace.app.remote.keys.registry import Registry
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.link.timing import Timing
@@ -40,6 +41,8 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Link, Engine]]:
     link = await _link(settings)
     try:
         engine = await _engine(link)
+        await inspect(link, engine)
+        _require_no_eviction(engine, settings)
         registry = await _registry(link, engine)
         try:
             yield link, engine
@@ -47,6 +50,14 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Link, Engine]]:
             await registry.close()
     finally:
         await link.close()
+
+
+def _require_no_eviction(engine: Engine, settings: Settings) -> None:
+    evicting = engine.inspection.evicting()
+    if evicting and not settings.accept_eviction:
+        raise CannotUseEngine(
+            f"--store: {'; '.join(evicting)}. Set maxmemory-policy to noeviction, or pass --accept-eviction"
+        )
 
 
 async def _registry(link: Link, engine: Engine) -> Registry:

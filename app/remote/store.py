@@ -74,16 +74,15 @@ class RemoteStore:
 
     @property
     def not_ready(self) -> StoreUnavailable | None:
-        """Return which node or how many slots are missing, or that the server shuts down; None while all
-        masters are connected."""
+        """Return which node, slots or rights are missing, or that the server shuts down; else None."""
         if self._refusal is not None:
             return self._refusal
-        reason = why_not_ready(self.link)
+        reason = why_not_ready(self.link) or self.engine.inspection.why_not_ready()
         return None if reason is None else StoreUnavailable(reason, retry_after_s=RETRY_AFTER_S)
 
     @property
     def is_ready(self) -> bool:
-        """Return whether all masters are connected."""
+        """Return whether all masters can be used."""
         return self.not_ready is None
 
     @property

@@ -23,6 +23,9 @@ from tests.support.redis_server import find_redis_8_10, find_redis_server, find_
 
 START_TIMEOUT_S: Final = 10.0
 
+ENGINE_FIGURES: Final = {"tailrace_engine_node_up", "tailrace_engine_may_evict"}
+"""The metrics that only a gateway has."""
+
 STORES: Final = (
     "redis-8.10.2",
     "redis-7.0.15",

@@ -28,18 +28,19 @@ from tailrace.app.remote.functions.library import How
 from tailrace.app.remote.functions.names import RESERVED
 from tailrace.app.remote.link.port import EngineError, Link, Resp
 
-_ABSENT: Final = RESERVED + b"probe"
+ABSENT: Final = RESERVED + b"probe"
+"""A key that no stream has."""
 _NAMES_MAX: Final = 100_000
 """How many names are tried to find one for each master; a master of a single slot takes some ten thousand."""
 _G: Final = b"g"
 _UNKNOWN: Final = (b"ERR unknown command", b"ERR syntax error", b"ERR Invalid stream ID", b"ERR wrong number")
 
 _PROBES: Final[dict[str, Sequence[bytes]]] = {
-    "xnack": (b"XNACK", _ABSENT, _G, b"SILENT", b"IDS", b"1", b"1-1"),
-    "xdelex": (b"XDELEX", _ABSENT, b"IDS", b"1", b"1-1"),
-    "xackdel": (b"XACKDEL", _ABSENT, _G, b"IDS", b"1", b"1-1"),
-    "policies": (b"XTRIM", _ABSENT, b"MAXLEN", b"0", b"ACKED"),
-    "claim": (b"XREADGROUP", b"GROUP", _G, _G, b"CLAIM", b"0", b"STREAMS", _ABSENT, b">"),
+    "xnack": (b"XNACK", ABSENT, _G, b"SILENT", b"IDS", b"1", b"1-1"),
+    "xdelex": (b"XDELEX", ABSENT, b"IDS", b"1", b"1-1"),
+    "xackdel": (b"XACKDEL", ABSENT, _G, b"IDS", b"1", b"1-1"),
+    "policies": (b"XTRIM", ABSENT, b"MAXLEN", b"0", b"ACKED"),
+    "claim": (b"XREADGROUP", b"GROUP", _G, _G, b"CLAIM", b"0", b"STREAMS", ABSENT, b">"),
     "budgets": (
         b"XREADGROUP",
         b"GROUP",
@@ -50,12 +51,12 @@ _PROBES: Final[dict[str, Sequence[bytes]]] = {
         b"MAXSIZE",
         b"1",
         b"STREAMS",
-        _ABSENT,
+        ABSENT,
         b">",
     ),
-    "read_budgets": (b"XREAD", b"MAXCOUNT", b"1", b"MAXSIZE", b"1", b"STREAMS", _ABSENT, b"0"),
-    "idmp": (b"XADD", _ABSENT, b"NOMKSTREAM", b"IDMP", _G, _G, b"*", b"f", b"v"),
-    "last_entry": (b"XREAD", b"STREAMS", _ABSENT, b"+"),
+    "read_budgets": (b"XREAD", b"MAXCOUNT", b"1", b"MAXSIZE", b"1", b"STREAMS", ABSENT, b"0"),
+    "idmp": (b"XADD", ABSENT, b"NOMKSTREAM", b"IDMP", _G, _G, b"*", b"f", b"v"),
+    "last_entry": (b"XREAD", b"STREAMS", ABSENT, b"+"),
 }
 """One question for each feature that an engine may have."""
 
@@ -74,18 +75,18 @@ _SCRIPT_PROBES: Final = (
 
 async def detect(link: Link) -> Capabilities:
     """Ask all masters, and return what every one of them can do. A few round trips. Raises `LinkDown`."""
-    found = await asyncio.gather(*(_Asking(link, *place).capabilities() for place in _places(link)))
+    found = await asyncio.gather(*(_Asking(link, *place).capabilities() for place in places(link)))
     return common_of(found)
 
 
-def _places(link: Link) -> list[tuple[str, bytes]]:
+def places(link: Link) -> list[tuple[str, bytes]]:
     """Return each master that serves slots, with a name of a key that it serves."""
     masters = [master.address for master in link.masters() if master.slots or not link.is_cluster]
     if not link.is_cluster:
-        return [(address, _ABSENT) for address in masters]
+        return [(address, ABSENT) for address in masters]
     keys: dict[str | None, bytes] = {}
     for number in range(_NAMES_MAX):
-        key = _ABSENT + b"%d" % number
+        key = ABSENT + b"%d" % number
         keys.setdefault(link.master_of(key), key)
         if keys.keys() >= set(masters):
             break
@@ -143,8 +144,8 @@ class _Asking:
 
     async def _knows(self, words: Sequence[bytes]) -> bool:
         try:
-            if _ABSENT in words:
-                named = [self._key if word == _ABSENT else word for word in words]
+            if ABSENT in words:
+                named = [self._key if word == ABSENT else word for word in words]
                 await self._link.call(named, key=self._key, is_write=False)
             else:
                 await self._link.call_node(self._address, words, is_write=False)

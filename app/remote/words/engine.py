@@ -15,6 +15,7 @@ from msgspec import Struct
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.capabilities import Capabilities, Feature
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.inspection import Inspection
 from tailrace.app.remote.words.ends import Ends
 from tailrace.app.remote.words.plan import Plan, Words, last, value
 from tailrace.core.errors import engine_lacks
@@ -46,6 +47,8 @@ class Engine(Struct, frozen=True):
     """What reads at this gateway have seen of the ends of streams."""
     configured: Configured = msgspec.field(default_factory=Configured)
     """Which streams may have settings; for these, the library runs what the settings concern."""
+    inspection: Inspection = msgspec.field(default_factory=Inspection)
+    """What an operator must know of it."""
 
     def has_settings(self, key: bytes) -> bool:
         """Whether groups of the stream may have settings. O(1)."""

@@ -757,7 +757,8 @@ export const healthz = <ThrowOnError extends boolean = false>(options?: Options<
 /**
  * Check whether the server accepts requests
  *
- * Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
+ * Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
+ * returns `warnings` about its engine.
  */
 export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({ url: '/readyz', ...options });
 

@@ -1638,6 +1638,10 @@ export type Readiness = {
      * Always `ready`; a server that is not ready answers 503.
      */
     status: 'ready';
+    /**
+     * What to change at the engine behind a gateway; missing if there is nothing.
+     */
+    warnings?: Array<string>;
 };
 
 /**

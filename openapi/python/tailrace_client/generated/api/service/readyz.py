@@ -106,7 +106,8 @@ def sync_detailed(
 ) -> Response[Problem | Readiness]:
     """Check whether the server accepts requests
 
-     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
+    returns `warnings` about its engine.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -131,7 +132,8 @@ def sync(
 ) -> Problem | Readiness | None:
     """Check whether the server accepts requests
 
-     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
+    returns `warnings` about its engine.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,7 +154,8 @@ async def asyncio_detailed(
 ) -> Response[Problem | Readiness]:
     """Check whether the server accepts requests
 
-     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
+    returns `warnings` about its engine.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,7 +178,8 @@ async def asyncio(
 ) -> Problem | Readiness | None:
     """Check whether the server accepts requests
 
-     Return 200 if the server accepts reads and writes, otherwise 503 with the reason.
+     Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
+    returns `warnings` about its engine.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
