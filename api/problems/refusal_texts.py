@@ -127,8 +127,8 @@ def _invalid_argument(error: StreamError) -> str:
 
 def _memory_limit(_error: StreamError) -> str:
     return (
-        "the server's memory limit is reached; delete or trim entries, or start the server with a higher "
-        "memory limit"
+        "the memory limit of the server, or of the engine behind it, is reached; delete or trim entries, or "
+        "raise the limit"
     )
 
 

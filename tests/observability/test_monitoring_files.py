@@ -15,6 +15,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support.engines import ENGINE_FIGURES
 from tests.support.server_process import ServerProcess
 
 ROOT: Final = Path(__file__).parents[2]
@@ -89,7 +90,7 @@ def test_every_figure_of_the_dashboard_exists(expression: str, names: set[str]) 
 def test_every_figure_of_an_alert_exists_and_the_page_says_what_to_do(
     alert: dict[str, Any], names: set[str]
 ) -> None:
-    assert figures_in(alert["expr"]) <= names | GIVEN_BY_PROMETHEUS
+    assert figures_in(alert["expr"]) <= names | ENGINE_FIGURES | GIVEN_BY_PROMETHEUS
     severity = alert["labels"]["severity"]
     section = PAGE.partition(f"\n### {alert['alert']}\n\n")[2]
     assert section.startswith(f"{severity.capitalize()}. "), alert["alert"]
@@ -102,7 +103,7 @@ def test_the_page_explains_no_alert_that_is_not_there() -> None:
 
 def test_the_page_explains_every_figure_and_no_other(families: dict[str, str]) -> None:
     explained = [name for name, _ in ROW.findall(PAGE)]
-    assert sorted(explained) == sorted(families)
+    assert sorted(explained) == sorted({*families, *ENGINE_FIGURES})
 
 
 def test_the_page_names_the_labels_of_each_figure(server: ServerProcess) -> None:

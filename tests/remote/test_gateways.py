@@ -3,6 +3,7 @@ back."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tailrace.app.remote.functions.library import Library
-from tests.support.engines import RedisOnPort, executable_of
+from tests.observability.test_monitoring_files import GIVEN_BY_PROMETHEUS, PAGE, alerts, figures_in
+from tests.support.engines import ENGINE_FIGURES, RedisOnPort, executable_of
 from tests.support.redis_server import required
 from tests.support.server_process import ServerProcess, running_server, tailrace
 from tests.support.waiting_readers import Server, until
@@ -181,6 +184,34 @@ def test_the_limits_show_what_the_engine_has(one: Server) -> None:
 def test_the_metrics_name_the_nodes(redis: RedisOnPort, one: Server) -> None:
     page = httpx.get(f"{one.base_url}/metrics").text
     assert f'tailrace_engine_node_up{{node="127.0.0.1:{redis.port}",role="master"}} 1.0' in page
+    assert f'tailrace_engine_may_evict{{node="127.0.0.1:{redis.port}"}} 0.0' in page
+
+
+def test_the_page_names_the_alerts_that_no_gateway_raises_and_those_that_only_a_gateway_does(
+    one: Server,
+) -> None:
+    text = httpx.get(f"{one.base_url}/metrics").text
+    families = {family.name for family in text_string_to_metric_families(text)}
+    assert {name for name in families if name.startswith("tailrace_engine_")} == {
+        *ENGINE_FIGURES,
+        "tailrace_engine_seconds",
+    }
+    figures = {alert["alert"]: figures_in(alert["expr"]) - GIVEN_BY_PROMETHEUS for alert in alerts()}
+    told = re.search(
+        r"never raises these alerts: (.*?)\. .*? Only a gateway raises (.*?)\.\n", PAGE, re.DOTALL
+    )
+    assert told is not None
+    never, only = (set(re.findall(r"`(\w+)`", part)) for part in told.groups())
+    have = families | {f"{name}_{part}" for name in families for part in ("total", "bucket")}
+    assert never == {name for name, needed in figures.items() if needed and not needed & have}
+    assert only == {name for name, needed in figures.items() if needed & ENGINE_FIGURES}
+
+
+def test_a_ready_gateway_says_what_its_engine_may_lose(redis: RedisOnPort, one: Server) -> None:
+    assert httpx.get(f"{one.base_url}/readyz").json() == {
+        "status": "ready",
+        "warnings": [f"127.0.0.1:{redis.port} loses entries if it crashes: its appendonly is no"],
+    }
 
 
 def test_the_slow_log_attributes_an_append_to_the_engine_and_not_to_a_disk(one: Server, key: str) -> None:
@@ -292,6 +323,10 @@ def test_without_its_engine_a_gateway_names_the_node_and_goes_on_when_it_is_back
         assert problem(refused) == (503, "NOT_ACCEPTING")
         assert node in refused.json()["detail"]
         assert refused.json()["side_effects"] == "none"
+        tried = 'tailrace_commands_refused_total{code="NOT_ACCEPTING",command="xadd"} 1.0'
+        assert tried in httpx.get(f"{gateway.base_url}/metrics").text, (
+            "it was tried for the documented time once"
+        )
         engine.start()
         until(lambda: httpx.get(ready).status_code == 200)
         assert httpx.post(f"{gateway.base_url}/v1/streams/s/entries", json=ENTRY).status_code == 201

@@ -177,9 +177,9 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.MEMORY_LIMIT: Help(
         "The command was refused, because it would make the data grow.",
-        "The server has reached `--memory-limit-mb`. Reading, acknowledging, trimming and deleting still "
-        "work.",
-        "Trim or delete entries, delete unused groups, or raise the limit; then repeat the request.",
+        "The server has reached `--memory-limit-mb`; or, behind a gateway (`--store`), the engine has "
+        "reached its `maxmemory`. Reading, acknowledging, trimming and deleting still work.",
+        "Trim or delete entries, delete unused groups, or raise this limit; then repeat the request.",
         'POST /v1/streams/race:france/entries:trim\n\n{"max_length": 100000}',
     ),
     ErrorCode.TOO_MANY_READERS: Help(

@@ -155,10 +155,11 @@ REQUEST_HELP: Final[Mapping[ProblemCode, Help]] = {
     HttpCode.NOT_ACCEPTING: Help(
         "The server does not accept this request now.",
         "The server is starting or shutting down, or its disk has failed. After a disk failure it accepts no "
-        "writes until it is restarted. `detail` says which.",
+        "writes until it is restarted. A gateway (`--store`) cannot reach a node of its engine, the engine "
+        "refuses the command, or too few replicas confirmed a write. `detail` says which.",
         "If `retryable` is true, repeat the request after the seconds in `Retry-After`. If `side_effects` is "
-        "`unknown`, the disk failed while the command was carried out: read the stream before you repeat the "
-        "command.",
+        "`unknown`, the disk or the engine failed while the command was carried out: read the stream before "
+        "you repeat the command.",
         "GET /readyz",
     ),
     HttpCode.BAD_REQUEST: Help(
