@@ -63,7 +63,7 @@ def stream_page(prefix: str, start_after: str | bytes | None, limit: int) -> Cal
 
 def next_of(page: models.StreamPage) -> str | bytes | None:
     """Return the `start_after` of the next page; None at the end."""
-    if page.next_ is None or page.encoding is UNSET:
+    if page.next_ is None or page.encoding is None:
         return page.next_
     return b64decode(page.next_)
 

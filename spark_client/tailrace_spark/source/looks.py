@@ -15,7 +15,6 @@ from urllib.parse import quote, urlencode
 from tailrace_client.call import Call, nothing
 from tailrace_client.generated.api.reads import xread
 from tailrace_client.generated.models import ReadBody, ReadPosition, StreamItem, StreamPage
-from tailrace_client.generated.types import UNSET
 from tailrace_spark.source.checkpoint import Positions
 from tailrace_spark.source.options import MS_PER_S
 from tailrace_spark.source.requests import Requests
@@ -76,11 +75,11 @@ class Selection(Requests):
         while True:
             page = self._page(after)
             for item in page.streams:
-                if item.encoding is UNSET and self.options.pattern.fullmatch(item.key):
+                if item.encoding is None and self.options.pattern.fullmatch(item.key):
                     yield item
             if page.next_ is None:
                 return
-            after = page.next_ if page.encoding is UNSET else a2b_base64(page.next_)
+            after = page.next_ if page.encoding is None else a2b_base64(page.next_)
 
     def _page(self, after: str | bytes) -> StreamPage:
         """Return the streams after a name. The generated operation sends only names in UTF-8."""

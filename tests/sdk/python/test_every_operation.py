@@ -15,10 +15,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import attrs
 import httpx
 import pytest
 
 from tailrace_client import AsyncStream, AsyncTailrace, Tailrace
+from tailrace_client.generated.types import Unset
 
 DOCUMENT: Final = json.loads((Path(__file__).parents[3] / "openapi/openapi.json").read_text())
 FINISHED: Final = re.compile(
@@ -152,6 +154,20 @@ def wait_for(url: str, operation: str, before: dict[str, float]) -> None:
         assert time.monotonic() < deadline, f"the call did not carry out {operation}"
 
 
+def assert_plain(value: Any) -> None:
+    """Assert that a result marks nothing as absent by an object of the generated code, at any depth."""
+    assert not isinstance(value, Unset)
+    if attrs.has(type(value)):
+        json.dumps(value.to_dict())
+        for field in attrs.fields(type(value)):
+            assert_plain(getattr(value, field.name))
+    elif isinstance(value, dict):
+        assert_plain(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            assert_plain(each)
+
+
 def test_there_is_a_call_for_each_operation_of_the_document() -> None:
     assert set(CALLS) == operations(), "a new operation needs a method of both clients, and its call here"
 
@@ -163,8 +179,9 @@ def test_each_operation_is_carried_out_by_a_method_of_the_blocking_client(
         before = succeeded(base_url)
         result = call(tailrace, key)
         if isinstance(result, Iterator):
-            next(result)
+            assert_plain(next(result))
             getattr(result, "close", lambda: None)()
+        assert_plain(result)
         del result
         wait_for(base_url, operation, before)
 
@@ -177,10 +194,10 @@ def test_each_operation_is_carried_out_by_a_method_of_the_asyncio_client(base_ur
                 result = call(client, key)
                 if isinstance(result, AsyncIterator):
                     assert inspect.isasyncgen(result)
-                    await anext(result)
+                    assert_plain(await anext(result))
                     await result.aclose()
                 else:
-                    await result
+                    assert_plain(await result)
                 await asyncio.to_thread(wait_for, base_url, operation, before)
 
     asyncio.run(program())

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tailrace_client import AsyncConsumer, AsyncItem, AsyncTailrace, Consumer, Item, Stream, Tailrace
-from tailrace_client.generated.types import UNSET
 from tests.support.server_process import running_server
 from tests.support.tokens import make_token
 
@@ -120,4 +119,4 @@ def test_a_group_delivers_the_entries_of_a_customer_one_after_another(stream: St
     assert (state.order_by, state.held, state.keys_in_flight, state.lag) == ("customer", 1, 2, 1)
     assert group.ack(ids[0]) == 1
     assert [item.id for item in group.read("bob", 10)] == [ids[1]]
-    assert group.configure(order_by=None).order_by is UNSET
+    assert group.configure(order_by=None).order_by is None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .auto_claim_body_encoding import AutoClaimBodyEncoding
     from .auto_claim_reply import AutoClaimReply
     from .backoff import Backoff
+    from .backoff_state import BackoffState
     from .base_64_argument import Base64Argument
     from .batch_reply import BatchReply
     from .check_import_shape import CheckImportShape
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from .connections_state_cut import ConnectionsStateCut
     from .consumer import Consumer
     from .consumer_created import ConsumerCreated
-    from .consumer_created_encoding import ConsumerCreatedEncoding
+    from .consumer_created_encoding_type_0 import ConsumerCreatedEncodingType0
     from .consumer_deleted import ConsumerDeleted
     from .consumer_detail import ConsumerDetail
-    from .consumer_detail_encoding import ConsumerDetailEncoding
-    from .consumer_encoding import ConsumerEncoding
+    from .consumer_detail_encoding_type_0 import ConsumerDetailEncodingType0
+    from .consumer_encoding_type_0 import ConsumerEncodingType0
     from .consumer_list import ConsumerList
     from .contents import Contents
     from .delete_body import DeleteBody
@@ -42,14 +43,14 @@ if TYPE_CHECKING:
     from .delete_outcome_result import DeleteOutcomeResult
     from .delete_reply import DeleteReply
     from .delivered_entry import DeliveredEntry
-    from .delivered_entry_encoding import DeliveredEntryEncoding
-    from .delivered_entry_fields import DeliveredEntryFields
+    from .delivered_entry_encoding_type_0 import DeliveredEntryEncodingType0
+    from .delivered_entry_fields_type_0 import DeliveredEntryFieldsType0
     from .engine_node import EngineNode
     from .engine_support import EngineSupport
     from .engine_support_support import EngineSupportSupport
     from .entry import Entry
-    from .entry_encoding import EntryEncoding
-    from .entry_fields import EntryFields
+    from .entry_encoding_type_0 import EntryEncodingType0
+    from .entry_fields_type_0 import EntryFieldsType0
     from .entry_to_append import EntryToAppend
     from .entry_to_append_encoding import EntryToAppendEncoding
     from .entry_to_append_fields import EntryToAppendFields
@@ -65,8 +66,8 @@ if TYPE_CHECKING:
     from .group import Group
     from .group_body import GroupBody
     from .group_detail import GroupDetail
-    from .group_detail_encoding import GroupDetailEncoding
-    from .group_encoding import GroupEncoding
+    from .group_detail_encoding_type_0 import GroupDetailEncodingType0
+    from .group_encoding_type_0 import GroupEncodingType0
     from .group_list import GroupList
     from .group_position_body import GroupPositionBody
     from .group_read_body import GroupReadBody
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
     from .group_settings_body import GroupSettingsBody
     from .group_settings_body_encoding import GroupSettingsBodyEncoding
     from .group_stream_slice import GroupStreamSlice
-    from .group_stream_slice_encoding import GroupStreamSliceEncoding
+    from .group_stream_slice_encoding_type_0 import GroupStreamSliceEncodingType0
     from .health import Health
     from .health_status import HealthStatus
     from .idempotency_state import IdempotencyState
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
     from .import_entries_shape import ImportEntriesShape
     from .import_entries_tailrace_trace import ImportEntriesTailraceTrace
     from .large_stream import LargeStream
-    from .large_stream_encoding import LargeStreamEncoding
+    from .large_stream_encoding_type_0 import LargeStreamEncodingType0
     from .limits import Limits
     from .list_scheduled_encoding import ListScheduledEncoding
     from .list_scheduled_shape import ListScheduledShape
@@ -94,18 +95,18 @@ if TYPE_CHECKING:
     from .nack_body_mode import NackBodyMode
     from .nack_reply import NackReply
     from .pending_item import PendingItem
-    from .pending_item_encoding import PendingItemEncoding
+    from .pending_item_encoding_type_0 import PendingItemEncodingType0
     from .pending_of_consumer import PendingOfConsumer
-    from .pending_of_consumer_encoding import PendingOfConsumerEncoding
+    from .pending_of_consumer_encoding_type_0 import PendingOfConsumerEncodingType0
     from .pending_overview import PendingOverview
     from .pending_page import PendingPage
     from .position_body import PositionBody
     from .problem import Problem
-    from .problem_encoding import ProblemEncoding
-    from .problem_missing import ProblemMissing
+    from .problem_encoding_type_0 import ProblemEncodingType0
+    from .problem_missing_type_0 import ProblemMissingType0
     from .problem_side_effects import ProblemSideEffects
     from .producer_state import ProducerState
-    from .producer_state_encoding import ProducerStateEncoding
+    from .producer_state_encoding_type_0 import ProducerStateEncodingType0
     from .range_page import RangePage
     from .read_body import ReadBody
     from .read_page import ReadPage
@@ -121,8 +122,8 @@ if TYPE_CHECKING:
     from .retention_state_removed import RetentionStateRemoved
     from .scheduled_batch_reply import ScheduledBatchReply
     from .scheduled_entry import ScheduledEntry
-    from .scheduled_entry_encoding import ScheduledEntryEncoding
-    from .scheduled_entry_fields import ScheduledEntryFields
+    from .scheduled_entry_encoding_type_0 import ScheduledEntryEncodingType0
+    from .scheduled_entry_fields_type_0 import ScheduledEntryFieldsType0
     from .scheduled_page import ScheduledPage
     from .scheduled_reply import ScheduledReply
     from .seek_position import SeekPosition
@@ -130,24 +131,24 @@ if TYPE_CHECKING:
     from .server_state_durability import ServerStateDurability
     from .server_state_store import ServerStateStore
     from .slow_command import SlowCommand
-    from .slow_command_sizes import SlowCommandSizes
+    from .slow_command_sizes_type_0 import SlowCommandSizesType0
     from .slow_log_page import SlowLogPage
     from .slow_operation import SlowOperation
     from .split_part import SplitPart
     from .split_plan import SplitPlan
     from .storage_state import StorageState
     from .stream_created import StreamCreated
-    from .stream_created_encoding import StreamCreatedEncoding
+    from .stream_created_encoding_type_0 import StreamCreatedEncodingType0
     from .stream_item import StreamItem
-    from .stream_item_encoding import StreamItemEncoding
+    from .stream_item_encoding_type_0 import StreamItemEncodingType0
     from .stream_length_reply import StreamLengthReply
     from .stream_page import StreamPage
-    from .stream_page_encoding import StreamPageEncoding
+    from .stream_page_encoding_type_0 import StreamPageEncodingType0
     from .stream_settings import StreamSettings
     from .stream_slice import StreamSlice
-    from .stream_slice_encoding import StreamSliceEncoding
+    from .stream_slice_encoding_type_0 import StreamSliceEncodingType0
     from .stream_state import StreamState
-    from .stream_state_encoding import StreamStateEncoding
+    from .stream_state_encoding_type_0 import StreamStateEncodingType0
     from .tail_encoding import TailEncoding
     from .tail_shape import TailShape
     from .tail_streams_encoding import TailStreamsEncoding
@@ -190,6 +191,7 @@ _MODULES = {
     "AutoClaimBodyEncoding": ".auto_claim_body_encoding",
     "AutoClaimReply": ".auto_claim_reply",
     "Backoff": ".backoff",
+    "BackoffState": ".backoff_state",
     "Base64Argument": ".base_64_argument",
     "BatchReply": ".batch_reply",
     "CheckImportShape": ".check_import_shape",
@@ -203,11 +205,11 @@ _MODULES = {
     "ConnectionsStateCut": ".connections_state_cut",
     "Consumer": ".consumer",
     "ConsumerCreated": ".consumer_created",
-    "ConsumerCreatedEncoding": ".consumer_created_encoding",
+    "ConsumerCreatedEncodingType0": ".consumer_created_encoding_type_0",
     "ConsumerDeleted": ".consumer_deleted",
     "ConsumerDetail": ".consumer_detail",
-    "ConsumerDetailEncoding": ".consumer_detail_encoding",
-    "ConsumerEncoding": ".consumer_encoding",
+    "ConsumerDetailEncodingType0": ".consumer_detail_encoding_type_0",
+    "ConsumerEncodingType0": ".consumer_encoding_type_0",
     "ConsumerList": ".consumer_list",
     "Contents": ".contents",
     "DeleteBody": ".delete_body",
@@ -216,14 +218,14 @@ _MODULES = {
     "DeleteOutcomeResult": ".delete_outcome_result",
     "DeleteReply": ".delete_reply",
     "DeliveredEntry": ".delivered_entry",
-    "DeliveredEntryEncoding": ".delivered_entry_encoding",
-    "DeliveredEntryFields": ".delivered_entry_fields",
+    "DeliveredEntryEncodingType0": ".delivered_entry_encoding_type_0",
+    "DeliveredEntryFieldsType0": ".delivered_entry_fields_type_0",
     "EngineNode": ".engine_node",
     "EngineSupport": ".engine_support",
     "EngineSupportSupport": ".engine_support_support",
     "Entry": ".entry",
-    "EntryEncoding": ".entry_encoding",
-    "EntryFields": ".entry_fields",
+    "EntryEncodingType0": ".entry_encoding_type_0",
+    "EntryFieldsType0": ".entry_fields_type_0",
     "EntryToAppend": ".entry_to_append",
     "EntryToAppendEncoding": ".entry_to_append_encoding",
     "EntryToAppendFields": ".entry_to_append_fields",
@@ -239,8 +241,8 @@ _MODULES = {
     "Group": ".group",
     "GroupBody": ".group_body",
     "GroupDetail": ".group_detail",
-    "GroupDetailEncoding": ".group_detail_encoding",
-    "GroupEncoding": ".group_encoding",
+    "GroupDetailEncodingType0": ".group_detail_encoding_type_0",
+    "GroupEncodingType0": ".group_encoding_type_0",
     "GroupList": ".group_list",
     "GroupPositionBody": ".group_position_body",
     "GroupReadBody": ".group_read_body",
@@ -251,7 +253,7 @@ _MODULES = {
     "GroupSettingsBody": ".group_settings_body",
     "GroupSettingsBodyEncoding": ".group_settings_body_encoding",
     "GroupStreamSlice": ".group_stream_slice",
-    "GroupStreamSliceEncoding": ".group_stream_slice_encoding",
+    "GroupStreamSliceEncodingType0": ".group_stream_slice_encoding_type_0",
     "Health": ".health",
     "HealthStatus": ".health_status",
     "IdempotencyState": ".idempotency_state",
@@ -259,7 +261,7 @@ _MODULES = {
     "ImportEntriesShape": ".import_entries_shape",
     "ImportEntriesTailraceTrace": ".import_entries_tailrace_trace",
     "LargeStream": ".large_stream",
-    "LargeStreamEncoding": ".large_stream_encoding",
+    "LargeStreamEncodingType0": ".large_stream_encoding_type_0",
     "Limits": ".limits",
     "ListScheduledEncoding": ".list_scheduled_encoding",
     "ListScheduledShape": ".list_scheduled_shape",
@@ -268,18 +270,18 @@ _MODULES = {
     "NackBodyMode": ".nack_body_mode",
     "NackReply": ".nack_reply",
     "PendingItem": ".pending_item",
-    "PendingItemEncoding": ".pending_item_encoding",
+    "PendingItemEncodingType0": ".pending_item_encoding_type_0",
     "PendingOfConsumer": ".pending_of_consumer",
-    "PendingOfConsumerEncoding": ".pending_of_consumer_encoding",
+    "PendingOfConsumerEncodingType0": ".pending_of_consumer_encoding_type_0",
     "PendingOverview": ".pending_overview",
     "PendingPage": ".pending_page",
     "PositionBody": ".position_body",
     "Problem": ".problem",
-    "ProblemEncoding": ".problem_encoding",
-    "ProblemMissing": ".problem_missing",
+    "ProblemEncodingType0": ".problem_encoding_type_0",
+    "ProblemMissingType0": ".problem_missing_type_0",
     "ProblemSideEffects": ".problem_side_effects",
     "ProducerState": ".producer_state",
-    "ProducerStateEncoding": ".producer_state_encoding",
+    "ProducerStateEncodingType0": ".producer_state_encoding_type_0",
     "RangePage": ".range_page",
     "ReadBody": ".read_body",
     "ReadPage": ".read_page",
@@ -295,8 +297,8 @@ _MODULES = {
     "RetentionStateRemoved": ".retention_state_removed",
     "ScheduledBatchReply": ".scheduled_batch_reply",
     "ScheduledEntry": ".scheduled_entry",
-    "ScheduledEntryEncoding": ".scheduled_entry_encoding",
-    "ScheduledEntryFields": ".scheduled_entry_fields",
+    "ScheduledEntryEncodingType0": ".scheduled_entry_encoding_type_0",
+    "ScheduledEntryFieldsType0": ".scheduled_entry_fields_type_0",
     "ScheduledPage": ".scheduled_page",
     "ScheduledReply": ".scheduled_reply",
     "SeekPosition": ".seek_position",
@@ -304,24 +306,24 @@ _MODULES = {
     "ServerStateDurability": ".server_state_durability",
     "ServerStateStore": ".server_state_store",
     "SlowCommand": ".slow_command",
-    "SlowCommandSizes": ".slow_command_sizes",
+    "SlowCommandSizesType0": ".slow_command_sizes_type_0",
     "SlowLogPage": ".slow_log_page",
     "SlowOperation": ".slow_operation",
     "SplitPart": ".split_part",
     "SplitPlan": ".split_plan",
     "StorageState": ".storage_state",
     "StreamCreated": ".stream_created",
-    "StreamCreatedEncoding": ".stream_created_encoding",
+    "StreamCreatedEncodingType0": ".stream_created_encoding_type_0",
     "StreamItem": ".stream_item",
-    "StreamItemEncoding": ".stream_item_encoding",
+    "StreamItemEncodingType0": ".stream_item_encoding_type_0",
     "StreamLengthReply": ".stream_length_reply",
     "StreamPage": ".stream_page",
-    "StreamPageEncoding": ".stream_page_encoding",
+    "StreamPageEncodingType0": ".stream_page_encoding_type_0",
     "StreamSettings": ".stream_settings",
     "StreamSlice": ".stream_slice",
-    "StreamSliceEncoding": ".stream_slice_encoding",
+    "StreamSliceEncodingType0": ".stream_slice_encoding_type_0",
     "StreamState": ".stream_state",
-    "StreamStateEncoding": ".stream_state_encoding",
+    "StreamStateEncodingType0": ".stream_state_encoding_type_0",
     "TailEncoding": ".tail_encoding",
     "TailShape": ".tail_shape",
     "TailStreamsEncoding": ".tail_streams_encoding",
@@ -365,6 +367,7 @@ __all__ = (
     "AutoClaimBodyEncoding",
     "AutoClaimReply",
     "Backoff",
+    "BackoffState",
     "Base64Argument",
     "BatchReply",
     "CheckImportShape",
@@ -378,11 +381,11 @@ __all__ = (
     "ConnectionsStateCut",
     "Consumer",
     "ConsumerCreated",
-    "ConsumerCreatedEncoding",
+    "ConsumerCreatedEncodingType0",
     "ConsumerDeleted",
     "ConsumerDetail",
-    "ConsumerDetailEncoding",
-    "ConsumerEncoding",
+    "ConsumerDetailEncodingType0",
+    "ConsumerEncodingType0",
     "ConsumerList",
     "Contents",
     "DeleteBody",
@@ -391,14 +394,14 @@ __all__ = (
     "DeleteOutcomeResult",
     "DeleteReply",
     "DeliveredEntry",
-    "DeliveredEntryEncoding",
-    "DeliveredEntryFields",
+    "DeliveredEntryEncodingType0",
+    "DeliveredEntryFieldsType0",
     "EngineNode",
     "EngineSupport",
     "EngineSupportSupport",
     "Entry",
-    "EntryEncoding",
-    "EntryFields",
+    "EntryEncodingType0",
+    "EntryFieldsType0",
     "EntryToAppend",
     "EntryToAppendEncoding",
     "EntryToAppendFields",
@@ -414,8 +417,8 @@ __all__ = (
     "Group",
     "GroupBody",
     "GroupDetail",
-    "GroupDetailEncoding",
-    "GroupEncoding",
+    "GroupDetailEncodingType0",
+    "GroupEncodingType0",
     "GroupList",
     "GroupPositionBody",
     "GroupReadBody",
@@ -426,7 +429,7 @@ __all__ = (
     "GroupSettingsBody",
     "GroupSettingsBodyEncoding",
     "GroupStreamSlice",
-    "GroupStreamSliceEncoding",
+    "GroupStreamSliceEncodingType0",
     "Health",
     "HealthStatus",
     "IdempotencyState",
@@ -434,7 +437,7 @@ __all__ = (
     "ImportEntriesShape",
     "ImportEntriesTailraceTrace",
     "LargeStream",
-    "LargeStreamEncoding",
+    "LargeStreamEncodingType0",
     "Limits",
     "ListScheduledEncoding",
     "ListScheduledShape",
@@ -443,18 +446,18 @@ __all__ = (
     "NackBodyMode",
     "NackReply",
     "PendingItem",
-    "PendingItemEncoding",
+    "PendingItemEncodingType0",
     "PendingOfConsumer",
-    "PendingOfConsumerEncoding",
+    "PendingOfConsumerEncodingType0",
     "PendingOverview",
     "PendingPage",
     "PositionBody",
     "Problem",
-    "ProblemEncoding",
-    "ProblemMissing",
+    "ProblemEncodingType0",
+    "ProblemMissingType0",
     "ProblemSideEffects",
     "ProducerState",
-    "ProducerStateEncoding",
+    "ProducerStateEncodingType0",
     "RangePage",
     "ReadBody",
     "Readiness",
@@ -470,8 +473,8 @@ __all__ = (
     "RetentionStateRemoved",
     "ScheduledBatchReply",
     "ScheduledEntry",
-    "ScheduledEntryEncoding",
-    "ScheduledEntryFields",
+    "ScheduledEntryEncodingType0",
+    "ScheduledEntryFieldsType0",
     "ScheduledPage",
     "ScheduledReply",
     "SeekPosition",
@@ -479,24 +482,24 @@ __all__ = (
     "ServerStateDurability",
     "ServerStateStore",
     "SlowCommand",
-    "SlowCommandSizes",
+    "SlowCommandSizesType0",
     "SlowLogPage",
     "SlowOperation",
     "SplitPart",
     "SplitPlan",
     "StorageState",
     "StreamCreated",
-    "StreamCreatedEncoding",
+    "StreamCreatedEncodingType0",
     "StreamItem",
-    "StreamItemEncoding",
+    "StreamItemEncodingType0",
     "StreamLengthReply",
     "StreamPage",
-    "StreamPageEncoding",
+    "StreamPageEncodingType0",
     "StreamSettings",
     "StreamSlice",
-    "StreamSliceEncoding",
+    "StreamSliceEncodingType0",
     "StreamState",
-    "StreamStateEncoding",
+    "StreamStateEncodingType0",
     "TailEncoding",
     "TailShape",
     "TailStreamsEncoding",

@@ -74,14 +74,14 @@ class AccessReply:
                 return data
             return cast(None | str, data)
 
-        token = _parse_token(d.pop("token"))
+        token = _parse_token(d.pop("token", None))
 
         def _parse_token_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
-        token_id = _parse_token_id(d.pop("token_id"))
+        token_id = _parse_token_id(d.pop("token_id", None))
 
         scopes = []
         _scopes = d.pop("scopes")
@@ -97,7 +97,7 @@ class AccessReply:
                 return data
             return cast(int | None, data)
 
-        expires_at_ms = _parse_expires_at_ms(d.pop("expires_at_ms"))
+        expires_at_ms = _parse_expires_at_ms(d.pop("expires_at_ms", None))
 
         access_reply = cls(
             token=token,

@@ -93,7 +93,7 @@ class AuditLine:
                 return data
             return cast(None | str, data)
 
-        request_id = _parse_request_id(d.pop("request_id"))
+        request_id = _parse_request_id(d.pop("request_id", None))
 
         audit_line = cls(
             at_ms=at_ms,

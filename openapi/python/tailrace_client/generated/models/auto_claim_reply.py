@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..types import UNSET, Unset
-
 if TYPE_CHECKING:
     from ..models.entry import Entry
 
@@ -24,43 +22,47 @@ class AutoClaimReply:
 
     """
 
+    entries: list[Entry] | None
+    """ The claimed entries; absent with `just_id`. """
+    ids: list[str] | None
+    """ The ids of the claimed entries; only with `just_id`. """
     cursor: str
     """ Send it as `start` of the next scan; `0-0` if the scan is complete. """
     deleted_ids: list[str]
     """ Ids of entries that are no longer in the stream. The scan removed them from the pending entries. """
-    entries: list[Entry] | Unset = UNSET
-    """ The claimed entries; absent with `just_id`. """
-    ids: list[str] | Unset = UNSET
-    """ The ids of the claimed entries; only with `just_id`. """
 
     def to_dict(self) -> dict[str, Any]:
+        entries: list[dict[str, Any]] | None
+        if isinstance(self.entries, list):
+            entries = []
+            for entries_type_0_item_data in self.entries:
+                entries_type_0_item = entries_type_0_item_data.to_dict()
+                entries.append(entries_type_0_item)
+
+        else:
+            entries = self.entries
+
+        ids: list[str] | None
+        if isinstance(self.ids, list):
+            ids = self.ids
+
+        else:
+            ids = self.ids
+
         cursor = self.cursor
 
         deleted_ids = self.deleted_ids
-
-        entries: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.entries, Unset):
-            entries = []
-            for entries_item_data in self.entries:
-                entries_item = entries_item_data.to_dict()
-                entries.append(entries_item)
-
-        ids: list[str] | Unset = UNSET
-        if not isinstance(self.ids, Unset):
-            ids = self.ids
 
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
+                "entries": entries,
+                "ids": ids,
                 "cursor": cursor,
                 "deleted_ids": deleted_ids,
             }
         )
-        if entries is not UNSET:
-            field_dict["entries"] = entries
-        if ids is not UNSET:
-            field_dict["ids"] = ids
 
         return field_dict
 
@@ -69,26 +71,51 @@ class AutoClaimReply:
         from ..models.entry import Entry  # noqa: PLC0415
 
         d = dict(src_dict)
+
+        def _parse_entries(data: object) -> list[Entry] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                entries_type_0 = []
+                _entries_type_0 = data
+                for entries_type_0_item_data in _entries_type_0:
+                    entries_type_0_item = Entry.from_dict(entries_type_0_item_data)
+
+                    entries_type_0.append(entries_type_0_item)
+
+                return entries_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[Entry] | None, data)
+
+        entries = _parse_entries(d.pop("entries", None))
+
+        def _parse_ids(data: object) -> list[str] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                ids_type_0 = cast(list[str], data)
+
+                return ids_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[str] | None, data)
+
+        ids = _parse_ids(d.pop("ids", None))
+
         cursor = d.pop("cursor")
 
         deleted_ids = cast(list[str], d.pop("deleted_ids"))
 
-        _entries = d.pop("entries", UNSET)
-        entries: list[Entry] | Unset = UNSET
-        if _entries is not UNSET:
-            entries = []
-            for entries_item_data in _entries:
-                entries_item = Entry.from_dict(entries_item_data)
-
-                entries.append(entries_item)
-
-        ids = cast(list[str], d.pop("ids", UNSET))
-
         auto_claim_reply = cls(
-            cursor=cursor,
-            deleted_ids=deleted_ids,
             entries=entries,
             ids=ids,
+            cursor=cursor,
+            deleted_ids=deleted_ids,
         )
 
         return auto_claim_reply

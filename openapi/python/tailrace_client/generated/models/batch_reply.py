@@ -5,8 +5,6 @@ from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..types import UNSET, Unset
-
 T = TypeVar("T", bound="BatchReply")
 
 
@@ -25,7 +23,7 @@ class BatchReply:
     """ The id of the first appended entry. """
     last_id: str
     """ The id of the last appended entry. """
-    ids: list[str] | Unset = UNSET
+    ids: list[str] | None
     """ The ids of all appended entries, in order; only with `ids=true`. """
 
     def to_dict(self) -> dict[str, Any]:
@@ -35,8 +33,11 @@ class BatchReply:
 
         last_id = self.last_id
 
-        ids: list[str] | Unset = UNSET
-        if not isinstance(self.ids, Unset):
+        ids: list[str] | None
+        if isinstance(self.ids, list):
+            ids = self.ids
+
+        else:
             ids = self.ids
 
         field_dict: dict[str, Any] = {}
@@ -46,10 +47,9 @@ class BatchReply:
                 "count": count,
                 "first_id": first_id,
                 "last_id": last_id,
+                "ids": ids,
             }
         )
-        if ids is not UNSET:
-            field_dict["ids"] = ids
 
         return field_dict
 
@@ -62,7 +62,20 @@ class BatchReply:
 
         last_id = d.pop("last_id")
 
-        ids = cast(list[str], d.pop("ids", UNSET))
+        def _parse_ids(data: object) -> list[str] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                ids_type_0 = cast(list[str], data)
+
+                return ids_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[str] | None, data)
+
+        ids = _parse_ids(d.pop("ids", None))
 
         batch_reply = cls(
             count=count,

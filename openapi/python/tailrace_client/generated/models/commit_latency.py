@@ -61,21 +61,21 @@ class CommitLatency:
                 return data
             return cast(float | None, data)
 
-        p50_ms = _parse_p50_ms(d.pop("p50_ms"))
+        p50_ms = _parse_p50_ms(d.pop("p50_ms", None))
 
         def _parse_p99_ms(data: object) -> float | None:
             if data is None:
                 return data
             return cast(float | None, data)
 
-        p99_ms = _parse_p99_ms(d.pop("p99_ms"))
+        p99_ms = _parse_p99_ms(d.pop("p99_ms", None))
 
         def _parse_max_ms(data: object) -> float | None:
             if data is None:
                 return data
             return cast(float | None, data)
 
-        max_ms = _parse_max_ms(d.pop("max_ms"))
+        max_ms = _parse_max_ms(d.pop("max_ms", None))
 
         commit_latency = cls(
             commits=commits,

@@ -5,8 +5,10 @@ from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.consumer_encoding import ConsumerEncoding, check_consumer_encoding
-from ..types import UNSET, Unset
+from ..models.consumer_encoding_type_0 import (
+    ConsumerEncodingType0,
+    check_consumer_encoding_type_0,
+)
 
 T = TypeVar("T", bound="Consumer")
 
@@ -22,17 +24,23 @@ class Consumer:
 
     name: str
     """ The consumer's name. """
+    encoding: ConsumerEncodingType0 | None
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     pending: int
     """ How many entries were delivered to the consumer and not yet acknowledged. """
     idle_ms: int
     """ Milliseconds since the consumer's last request. """
     inactive_ms: int | None
     """ Milliseconds since entries were last delivered to the consumer; null if never. """
-    encoding: ConsumerEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         pending = self.pending
 
@@ -41,22 +49,17 @@ class Consumer:
         inactive_ms: int | None
         inactive_ms = self.inactive_ms
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "name": name,
+                "encoding": encoding,
                 "pending": pending,
                 "idle_ms": idle_ms,
                 "inactive_ms": inactive_ms,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -64,6 +67,21 @@ class Consumer:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         name = d.pop("name")
+
+        def _parse_encoding(data: object) -> ConsumerEncodingType0 | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_consumer_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(ConsumerEncodingType0 | None, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
 
         pending = d.pop("pending")
 
@@ -74,21 +92,14 @@ class Consumer:
                 return data
             return cast(int | None, data)
 
-        inactive_ms = _parse_inactive_ms(d.pop("inactive_ms"))
-
-        _encoding = d.pop("encoding", UNSET)
-        encoding: ConsumerEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_consumer_encoding(_encoding)
+        inactive_ms = _parse_inactive_ms(d.pop("inactive_ms", None))
 
         consumer = cls(
             name=name,
+            encoding=encoding,
             pending=pending,
             idle_ms=idle_ms,
             inactive_ms=inactive_ms,
-            encoding=encoding,
         )
 
         return consumer

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.consumer_created_encoding import (
-    ConsumerCreatedEncoding,
-    check_consumer_created_encoding,
+from ..models.consumer_created_encoding_type_0 import (
+    ConsumerCreatedEncodingType0,
+    check_consumer_created_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="ConsumerCreated")
 
@@ -25,30 +24,31 @@ class ConsumerCreated:
 
     name: str
     """ The consumer's name. """
+    encoding: ConsumerCreatedEncodingType0 | None
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     created: bool
     """ True if the request created the consumer, false if it existed already. """
-    encoding: ConsumerCreatedEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
 
-        created = self.created
-
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
+        encoding: None | str
+        if isinstance(self.encoding, str):
             encoding = self.encoding
+        else:
+            encoding = self.encoding
+
+        created = self.created
 
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "name": name,
+                "encoding": encoding,
                 "created": created,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -57,19 +57,27 @@ class ConsumerCreated:
         d = dict(src_dict)
         name = d.pop("name")
 
-        created = d.pop("created")
+        def _parse_encoding(data: object) -> ConsumerCreatedEncodingType0 | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_consumer_created_encoding_type_0(data)
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: ConsumerCreatedEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_consumer_created_encoding(_encoding)
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(ConsumerCreatedEncodingType0 | None, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
+        created = d.pop("created")
 
         consumer_created = cls(
             name=name,
-            created=created,
             encoding=encoding,
+            created=created,
         )
 
         return consumer_created

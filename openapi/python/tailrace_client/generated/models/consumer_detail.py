@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.consumer_detail_encoding import (
-    ConsumerDetailEncoding,
-    check_consumer_detail_encoding,
+from ..models.consumer_detail_encoding_type_0 import (
+    ConsumerDetailEncodingType0,
+    check_consumer_detail_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.pending_item import PendingItem
@@ -24,6 +23,8 @@ class ConsumerDetail:
 
     name: str
     """ The consumer's name. """
+    encoding: ConsumerDetailEncodingType0 | None
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     seen_at_ms: int
     """ The time of the consumer's last request, in Unix milliseconds. """
     active_at_ms: int | None
@@ -32,11 +33,15 @@ class ConsumerDetail:
     """ How many entries were delivered to the consumer and not yet acknowledged. """
     pending_entries: list[PendingItem]
     """ The first `count` pending entries of the consumer, in id order. """
-    encoding: ConsumerDetailEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         seen_at_ms = self.seen_at_ms
 
@@ -50,23 +55,18 @@ class ConsumerDetail:
             pending_entries_item = pending_entries_item_data.to_dict()
             pending_entries.append(pending_entries_item)
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "name": name,
+                "encoding": encoding,
                 "seen_at_ms": seen_at_ms,
                 "active_at_ms": active_at_ms,
                 "pending": pending,
                 "pending_entries": pending_entries,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -77,6 +77,21 @@ class ConsumerDetail:
         d = dict(src_dict)
         name = d.pop("name")
 
+        def _parse_encoding(data: object) -> ConsumerDetailEncodingType0 | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_consumer_detail_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(ConsumerDetailEncodingType0 | None, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
         seen_at_ms = d.pop("seen_at_ms")
 
         def _parse_active_at_ms(data: object) -> int | None:
@@ -84,7 +99,7 @@ class ConsumerDetail:
                 return data
             return cast(int | None, data)
 
-        active_at_ms = _parse_active_at_ms(d.pop("active_at_ms"))
+        active_at_ms = _parse_active_at_ms(d.pop("active_at_ms", None))
 
         pending = d.pop("pending")
 
@@ -95,20 +110,13 @@ class ConsumerDetail:
 
             pending_entries.append(pending_entries_item)
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: ConsumerDetailEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_consumer_detail_encoding(_encoding)
-
         consumer_detail = cls(
             name=name,
+            encoding=encoding,
             seen_at_ms=seen_at_ms,
             active_at_ms=active_at_ms,
             pending=pending,
             pending_entries=pending_entries,
-            encoding=encoding,
         )
 
         return consumer_detail

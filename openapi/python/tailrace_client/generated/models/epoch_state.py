@@ -49,7 +49,7 @@ class EpochState:
                 return data
             return cast(None | str, data)
 
-        layout = _parse_layout(d.pop("layout"))
+        layout = _parse_layout(d.pop("layout", None))
 
         keys = d.pop("keys")
 

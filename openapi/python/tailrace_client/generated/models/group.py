@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.group_encoding import GroupEncoding, check_group_encoding
-from ..types import UNSET, Unset
+from ..models.group_encoding_type_0 import (
+    GroupEncodingType0,
+    check_group_encoding_type_0,
+)
 
 if TYPE_CHECKING:
-    from ..models.backoff import Backoff
+    from ..models.backoff_state import BackoffState
 
 
 T = TypeVar("T", bound="Group")
@@ -27,6 +29,8 @@ class Group:
 
     name: str
     """ The group's name. """
+    encoding: GroupEncodingType0 | None
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     consumers: int
     """ How many consumers the group has. """
     pending: int
@@ -37,40 +41,45 @@ class Group:
     """ How many entries the group has read, from the stream's first on; null if unknown. """
     lag: int | None
     """ How many entries are not yet delivered; null if unknown. """
-    encoding: GroupEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
-    lag_ms: int | Unset = UNSET
+    lag_ms: int | None
     """ The age of the oldest entry that is not yet delivered, in milliseconds, by the time in its id; absent if all
     are delivered, and behind a gateway. """
-    max_deliveries: int | Unset = UNSET
+    max_deliveries: int | None
     """ How often an entry is delivered at most; absent if not set. """
-    dead_letter_stream: str | Unset = UNSET
+    dead_letter_stream: None | str
     """ The key of the stream to which an entry moves instead of one more delivery; absent if not set. """
-    filter_: str | Unset = UNSET
+    filter_: None | str
     """ The condition on the entries that the group delivers; absent if not set. """
-    claim_min_idle_ms: int | Unset = UNSET
+    claim_min_idle_ms: int | None
     """ A read of the group first claims entries that are idle for at least this long, in milliseconds; absent if
     not set. """
-    consumer_expiry_ms: int | Unset = UNSET
+    consumer_expiry_ms: int | None
     """ A consumer that was not seen for this long, in milliseconds, gives its entries back and is deleted; absent
     if not set. """
-    max_lag_ms: int | Unset = UNSET
+    max_lag_ms: int | None
     """ The `lag_ms` from which the server warns; absent if not set. """
-    backoff: Backoff | Unset = UNSET
-    """ How long a nack delays the next delivery of an entry: `initial_ms` after the first delivery, and
-    `factor` times as long after each further one, but at most `max_ms`. """
-    order_by: str | Unset = UNSET
+    backoff: BackoffState | None
+    """ How long a nack delays the next delivery of an entry; absent if not set. """
+    order_by: None | str
     """ The field by whose values the group delivers in order; absent if not set. """
-    held: int | Unset = UNSET
+    held: int | None
     """ How many entries wait until an earlier one with the same value of `order_by` is acknowledged. `lag` includes
     them. Absent without `order_by`. """
-    keys_in_flight: int | Unset = UNSET
+    keys_in_flight: int | None
     """ How many values of `order_by` the pending entries have; absent without `order_by`. """
-    dead_letters: int | Unset = UNSET
+    dead_letters: int | None
     """ How many entries of the group ever moved to a dead-letter stream; absent if the group never had one. """
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.backoff_state import BackoffState  # noqa: PLC0415
+
         name = self.name
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         consumers = self.consumers
 
@@ -84,34 +93,43 @@ class Group:
         lag: int | None
         lag = self.lag
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
+        lag_ms: int | None
         lag_ms = self.lag_ms
 
+        max_deliveries: int | None
         max_deliveries = self.max_deliveries
 
+        dead_letter_stream: None | str
         dead_letter_stream = self.dead_letter_stream
 
+        filter_: None | str
         filter_ = self.filter_
 
+        claim_min_idle_ms: int | None
         claim_min_idle_ms = self.claim_min_idle_ms
 
+        consumer_expiry_ms: int | None
         consumer_expiry_ms = self.consumer_expiry_ms
 
+        max_lag_ms: int | None
         max_lag_ms = self.max_lag_ms
 
-        backoff: dict[str, Any] | Unset = UNSET
-        if not isinstance(self.backoff, Unset):
+        backoff: dict[str, Any] | None
+        if isinstance(self.backoff, BackoffState):
             backoff = self.backoff.to_dict()
+        else:
+            backoff = self.backoff
 
+        order_by: None | str
         order_by = self.order_by
 
+        held: int | None
         held = self.held
 
+        keys_in_flight: int | None
         keys_in_flight = self.keys_in_flight
 
+        dead_letters: int | None
         dead_letters = self.dead_letters
 
         field_dict: dict[str, Any] = {}
@@ -119,48 +137,50 @@ class Group:
         field_dict.update(
             {
                 "name": name,
+                "encoding": encoding,
                 "consumers": consumers,
                 "pending": pending,
                 "last_delivered_id": last_delivered_id,
                 "entries_read": entries_read,
                 "lag": lag,
+                "lag_ms": lag_ms,
+                "max_deliveries": max_deliveries,
+                "dead_letter_stream": dead_letter_stream,
+                "filter": filter_,
+                "claim_min_idle_ms": claim_min_idle_ms,
+                "consumer_expiry_ms": consumer_expiry_ms,
+                "max_lag_ms": max_lag_ms,
+                "backoff": backoff,
+                "order_by": order_by,
+                "held": held,
+                "keys_in_flight": keys_in_flight,
+                "dead_letters": dead_letters,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
-        if lag_ms is not UNSET:
-            field_dict["lag_ms"] = lag_ms
-        if max_deliveries is not UNSET:
-            field_dict["max_deliveries"] = max_deliveries
-        if dead_letter_stream is not UNSET:
-            field_dict["dead_letter_stream"] = dead_letter_stream
-        if filter_ is not UNSET:
-            field_dict["filter"] = filter_
-        if claim_min_idle_ms is not UNSET:
-            field_dict["claim_min_idle_ms"] = claim_min_idle_ms
-        if consumer_expiry_ms is not UNSET:
-            field_dict["consumer_expiry_ms"] = consumer_expiry_ms
-        if max_lag_ms is not UNSET:
-            field_dict["max_lag_ms"] = max_lag_ms
-        if backoff is not UNSET:
-            field_dict["backoff"] = backoff
-        if order_by is not UNSET:
-            field_dict["order_by"] = order_by
-        if held is not UNSET:
-            field_dict["held"] = held
-        if keys_in_flight is not UNSET:
-            field_dict["keys_in_flight"] = keys_in_flight
-        if dead_letters is not UNSET:
-            field_dict["dead_letters"] = dead_letters
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.backoff import Backoff  # noqa: PLC0415
+        from ..models.backoff_state import BackoffState  # noqa: PLC0415
 
         d = dict(src_dict)
         name = d.pop("name")
+
+        def _parse_encoding(data: object) -> GroupEncodingType0 | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_group_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(GroupEncodingType0 | None, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
 
         consumers = d.pop("consumers")
 
@@ -173,59 +193,115 @@ class Group:
                 return data
             return cast(int | None, data)
 
-        entries_read = _parse_entries_read(d.pop("entries_read"))
+        entries_read = _parse_entries_read(d.pop("entries_read", None))
 
         def _parse_lag(data: object) -> int | None:
             if data is None:
                 return data
             return cast(int | None, data)
 
-        lag = _parse_lag(d.pop("lag"))
+        lag = _parse_lag(d.pop("lag", None))
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: GroupEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_group_encoding(_encoding)
+        def _parse_lag_ms(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
 
-        lag_ms = d.pop("lag_ms", UNSET)
+        lag_ms = _parse_lag_ms(d.pop("lag_ms", None))
 
-        max_deliveries = d.pop("max_deliveries", UNSET)
+        def _parse_max_deliveries(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
 
-        dead_letter_stream = d.pop("dead_letter_stream", UNSET)
+        max_deliveries = _parse_max_deliveries(d.pop("max_deliveries", None))
 
-        filter_ = d.pop("filter", UNSET)
+        def _parse_dead_letter_stream(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
 
-        claim_min_idle_ms = d.pop("claim_min_idle_ms", UNSET)
+        dead_letter_stream = _parse_dead_letter_stream(d.pop("dead_letter_stream", None))
 
-        consumer_expiry_ms = d.pop("consumer_expiry_ms", UNSET)
+        def _parse_filter_(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
 
-        max_lag_ms = d.pop("max_lag_ms", UNSET)
+        filter_ = _parse_filter_(d.pop("filter", None))
 
-        _backoff = d.pop("backoff", UNSET)
-        backoff: Backoff | Unset
-        if isinstance(_backoff, Unset):
-            backoff = UNSET
-        else:
-            backoff = Backoff.from_dict(_backoff)
+        def _parse_claim_min_idle_ms(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
 
-        order_by = d.pop("order_by", UNSET)
+        claim_min_idle_ms = _parse_claim_min_idle_ms(d.pop("claim_min_idle_ms", None))
 
-        held = d.pop("held", UNSET)
+        def _parse_consumer_expiry_ms(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
 
-        keys_in_flight = d.pop("keys_in_flight", UNSET)
+        consumer_expiry_ms = _parse_consumer_expiry_ms(d.pop("consumer_expiry_ms", None))
 
-        dead_letters = d.pop("dead_letters", UNSET)
+        def _parse_max_lag_ms(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        max_lag_ms = _parse_max_lag_ms(d.pop("max_lag_ms", None))
+
+        def _parse_backoff(data: object) -> BackoffState | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                backoff_type_1 = BackoffState.from_dict(data)
+
+                return backoff_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(BackoffState | None, data)
+
+        backoff = _parse_backoff(d.pop("backoff", None))
+
+        def _parse_order_by(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        order_by = _parse_order_by(d.pop("order_by", None))
+
+        def _parse_held(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        held = _parse_held(d.pop("held", None))
+
+        def _parse_keys_in_flight(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        keys_in_flight = _parse_keys_in_flight(d.pop("keys_in_flight", None))
+
+        def _parse_dead_letters(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        dead_letters = _parse_dead_letters(d.pop("dead_letters", None))
 
         group = cls(
             name=name,
+            encoding=encoding,
             consumers=consumers,
             pending=pending,
             last_delivered_id=last_delivered_id,
             entries_read=entries_read,
             lag=lag,
-            encoding=encoding,
             lag_ms=lag_ms,
             max_deliveries=max_deliveries,
             dead_letter_stream=dead_letter_stream,

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.group_detail_encoding import (
-    GroupDetailEncoding,
-    check_group_detail_encoding,
+from ..models.group_detail_encoding_type_0 import (
+    GroupDetailEncodingType0,
+    check_group_detail_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.consumer_detail import ConsumerDetail
@@ -25,6 +24,8 @@ class GroupDetail:
 
     name: str
     """ The group's name. """
+    encoding: GroupDetailEncodingType0 | None
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     last_delivered_id: str
     """ The id of the last entry delivered to the group. Entries after it are new. """
     entries_read: int | None
@@ -39,11 +40,15 @@ class GroupDetail:
     """ The first `count` pending entries of the group, in id order. """
     consumers: list[ConsumerDetail]
     """ The consumers of the group. """
-    encoding: GroupDetailEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         last_delivered_id = self.last_delivered_id
 
@@ -67,15 +72,12 @@ class GroupDetail:
             consumers_item = consumers_item_data.to_dict()
             consumers.append(consumers_item)
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "name": name,
+                "encoding": encoding,
                 "last_delivered_id": last_delivered_id,
                 "entries_read": entries_read,
                 "lag": lag,
@@ -85,8 +87,6 @@ class GroupDetail:
                 "consumers": consumers,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -98,6 +98,21 @@ class GroupDetail:
         d = dict(src_dict)
         name = d.pop("name")
 
+        def _parse_encoding(data: object) -> GroupDetailEncodingType0 | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_group_detail_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(GroupDetailEncodingType0 | None, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
         last_delivered_id = d.pop("last_delivered_id")
 
         def _parse_entries_read(data: object) -> int | None:
@@ -105,14 +120,14 @@ class GroupDetail:
                 return data
             return cast(int | None, data)
 
-        entries_read = _parse_entries_read(d.pop("entries_read"))
+        entries_read = _parse_entries_read(d.pop("entries_read", None))
 
         def _parse_lag(data: object) -> int | None:
             if data is None:
                 return data
             return cast(int | None, data)
 
-        lag = _parse_lag(d.pop("lag"))
+        lag = _parse_lag(d.pop("lag", None))
 
         pending = d.pop("pending")
 
@@ -132,15 +147,9 @@ class GroupDetail:
 
             consumers.append(consumers_item)
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: GroupDetailEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_group_detail_encoding(_encoding)
-
         group_detail = cls(
             name=name,
+            encoding=encoding,
             last_delivered_id=last_delivered_id,
             entries_read=entries_read,
             lag=lag,
@@ -148,7 +157,6 @@ class GroupDetail:
             nacked=nacked,
             pending_entries=pending_entries,
             consumers=consumers,
-            encoding=encoding,
         )
 
         return group_detail

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.group_stream_slice_encoding import (
-    GroupStreamSliceEncoding,
-    check_group_stream_slice_encoding,
+from ..models.group_stream_slice_encoding_type_0 import (
+    GroupStreamSliceEncodingType0,
+    check_group_stream_slice_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.delivered_entry import DeliveredEntry
@@ -24,16 +23,22 @@ class GroupStreamSlice:
 
     key: str
     """ The stream's key. """
+    encoding: GroupStreamSliceEncodingType0 | None
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     entries: list[DeliveredEntry]
     """ Claimed entries first, then new ones. """
     next_: str
     """ The last id returned, or the requested position if no entry was returned. To continue reading the consumer's
     own pending entries, send it as `id`. """
-    encoding: GroupStreamSliceEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         entries = []
         for entries_item_data in self.entries:
@@ -42,21 +47,16 @@ class GroupStreamSlice:
 
         next_ = self.next_
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "key": key,
+                "encoding": encoding,
                 "entries": entries,
                 "next": next_,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -67,6 +67,21 @@ class GroupStreamSlice:
         d = dict(src_dict)
         key = d.pop("key")
 
+        def _parse_encoding(data: object) -> GroupStreamSliceEncodingType0 | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_group_stream_slice_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(GroupStreamSliceEncodingType0 | None, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
         entries = []
         _entries = d.pop("entries")
         for entries_item_data in _entries:
@@ -76,18 +91,11 @@ class GroupStreamSlice:
 
         next_ = d.pop("next")
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: GroupStreamSliceEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_group_stream_slice_encoding(_encoding)
-
         group_stream_slice = cls(
             key=key,
+            encoding=encoding,
             entries=entries,
             next_=next_,
-            encoding=encoding,
         )
 
         return group_stream_slice

@@ -67,7 +67,7 @@ class MemoryState:
                 return data
             return cast(int | None, data)
 
-        limit_bytes = _parse_limit_bytes(d.pop("limit_bytes"))
+        limit_bytes = _parse_limit_bytes(d.pop("limit_bytes", None))
 
         is_limit_reached = d.pop("is_limit_reached")
 
@@ -76,14 +76,14 @@ class MemoryState:
                 return data
             return cast(int | None, data)
 
-        cache_bytes = _parse_cache_bytes(d.pop("cache_bytes"))
+        cache_bytes = _parse_cache_bytes(d.pop("cache_bytes", None))
 
         def _parse_cache_max_bytes(data: object) -> int | None:
             if data is None:
                 return data
             return cast(int | None, data)
 
-        cache_max_bytes = _parse_cache_max_bytes(d.pop("cache_max_bytes"))
+        cache_max_bytes = _parse_cache_max_bytes(d.pop("cache_max_bytes", None))
 
         memory_state = cls(
             resident_bytes=resident_bytes,

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.pending_of_consumer_encoding import (
-    PendingOfConsumerEncoding,
-    check_pending_of_consumer_encoding,
+from ..models.pending_of_consumer_encoding_type_0 import (
+    PendingOfConsumerEncodingType0,
+    check_pending_of_consumer_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="PendingOfConsumer")
 
@@ -20,30 +19,31 @@ class PendingOfConsumer:
 
     name: str
     """ The consumer's name. """
+    encoding: None | PendingOfConsumerEncodingType0
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     pending: int
     """ How many entries are pending for the consumer. """
-    encoding: PendingOfConsumerEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
 
-        pending = self.pending
-
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
+        encoding: None | str
+        if isinstance(self.encoding, str):
             encoding = self.encoding
+        else:
+            encoding = self.encoding
+
+        pending = self.pending
 
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "name": name,
+                "encoding": encoding,
                 "pending": pending,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -52,19 +52,27 @@ class PendingOfConsumer:
         d = dict(src_dict)
         name = d.pop("name")
 
-        pending = d.pop("pending")
+        def _parse_encoding(data: object) -> None | PendingOfConsumerEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_pending_of_consumer_encoding_type_0(data)
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: PendingOfConsumerEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_pending_of_consumer_encoding(_encoding)
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | PendingOfConsumerEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
+        pending = d.pop("pending")
 
         pending_of_consumer = cls(
             name=name,
-            pending=pending,
             encoding=encoding,
+            pending=pending,
         )
 
         return pending_of_consumer

@@ -70,14 +70,14 @@ class PendingOverview:
                 return data
             return cast(None | str, data)
 
-        min_id = _parse_min_id(d.pop("min_id"))
+        min_id = _parse_min_id(d.pop("min_id", None))
 
         def _parse_max_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
-        max_id = _parse_max_id(d.pop("max_id"))
+        max_id = _parse_max_id(d.pop("max_id", None))
 
         consumers = []
         _consumers = d.pop("consumers")

@@ -64,7 +64,7 @@ class PendingPage:
                 return data
             return cast(None | str, data)
 
-        next_ = _parse_next_(d.pop("next"))
+        next_ = _parse_next_(d.pop("next", None))
 
         pending_page = cls(
             pending=pending,

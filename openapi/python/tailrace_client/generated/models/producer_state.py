@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.producer_state_encoding import (
-    ProducerStateEncoding,
-    check_producer_state_encoding,
+from ..models.producer_state_encoding_type_0 import (
+    ProducerStateEncodingType0,
+    check_producer_state_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.epoch_state import EpochState
@@ -29,33 +28,34 @@ class ProducerState:
 
     producer: str
     """ The producer. """
+    encoding: None | ProducerStateEncodingType0
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     epochs: list[EpochState]
     """ The last epoch and the current one, in this order; empty if the stream remembers none. """
-    encoding: ProducerStateEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         producer = self.producer
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         epochs = []
         for epochs_item_data in self.epochs:
             epochs_item = epochs_item_data.to_dict()
             epochs.append(epochs_item)
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "producer": producer,
+                "encoding": encoding,
                 "epochs": epochs,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -66,6 +66,21 @@ class ProducerState:
         d = dict(src_dict)
         producer = d.pop("producer")
 
+        def _parse_encoding(data: object) -> None | ProducerStateEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_producer_state_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ProducerStateEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
         epochs = []
         _epochs = d.pop("epochs")
         for epochs_item_data in _epochs:
@@ -73,17 +88,10 @@ class ProducerState:
 
             epochs.append(epochs_item)
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: ProducerStateEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_producer_state_encoding(_encoding)
-
         producer_state = cls(
             producer=producer,
-            epochs=epochs,
             encoding=encoding,
+            epochs=epochs,
         )
 
         return producer_state

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..types import UNSET, Unset
-
 if TYPE_CHECKING:
     from ..models.entry import Entry
 
@@ -30,9 +28,9 @@ class RangePage:
     """ The id of the page's last entry if more entries follow in the range, else null. For the next page send
     `start=(next`, or `end=(next` with `order=desc`. In a read with `after`, `next` is always an id (also if `after`
     was `$`): send it as the next `after`. With `filter`, a page with `next` can have no entries. """
-    scanned: int | Unset = UNSET
+    scanned: int | None
     """ With `filter`: how many entries this request examined. `next` is then the last one. """
-    matched: int | Unset = UNSET
+    matched: int | None
     """ With `filter`: how many of them match; all are in `entries`. """
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,8 +42,10 @@ class RangePage:
         next_: None | str
         next_ = self.next_
 
+        scanned: int | None
         scanned = self.scanned
 
+        matched: int | None
         matched = self.matched
 
         field_dict: dict[str, Any] = {}
@@ -54,12 +54,10 @@ class RangePage:
             {
                 "entries": entries,
                 "next": next_,
+                "scanned": scanned,
+                "matched": matched,
             }
         )
-        if scanned is not UNSET:
-            field_dict["scanned"] = scanned
-        if matched is not UNSET:
-            field_dict["matched"] = matched
 
         return field_dict
 
@@ -80,11 +78,21 @@ class RangePage:
                 return data
             return cast(None | str, data)
 
-        next_ = _parse_next_(d.pop("next"))
+        next_ = _parse_next_(d.pop("next", None))
 
-        scanned = d.pop("scanned", UNSET)
+        def _parse_scanned(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
 
-        matched = d.pop("matched", UNSET)
+        scanned = _parse_scanned(d.pop("scanned", None))
+
+        def _parse_matched(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        matched = _parse_matched(d.pop("matched", None))
 
         range_page = cls(
             entries=entries,

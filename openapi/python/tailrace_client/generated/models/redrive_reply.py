@@ -71,7 +71,7 @@ class RedriveReply:
                 return data
             return cast(None | str, data)
 
-        next_ = _parse_next_(d.pop("next"))
+        next_ = _parse_next_(d.pop("next", None))
 
         redrive_reply = cls(
             redriven=redriven,

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.scheduled_entry_encoding import (
-    ScheduledEntryEncoding,
-    check_scheduled_entry_encoding,
+from ..models.scheduled_entry_encoding_type_0 import (
+    ScheduledEntryEncodingType0,
+    check_scheduled_entry_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.scheduled_entry_fields import ScheduledEntryFields
+    from ..models.scheduled_entry_fields_type_0 import ScheduledEntryFieldsType0
 
 
 T = TypeVar("T", bound="ScheduledEntry")
@@ -32,32 +31,41 @@ class ScheduledEntry:
     """ The scheduled id: an opaque text, not an entry id. It can cancel the entry. """
     deliver_at_ms: int
     """ When the entry is appended, in Unix milliseconds. """
-    fields: ScheduledEntryFields | Unset = UNSET
+    fields: None | ScheduledEntryFieldsType0
     """ Names and values, in the order of the request. """
-    pairs: list[list[str]] | Unset = UNSET
+    pairs: list[list[str]] | None
     """ Names and values as `[name, value]` pairs. """
-    encoding: ScheduledEntryEncoding | Unset = UNSET
+    encoding: None | ScheduledEntryEncodingType0
     """ `base64`: all names and values are base64. """
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.scheduled_entry_fields_type_0 import ScheduledEntryFieldsType0  # noqa: PLC0415
+
         scheduled_id = self.scheduled_id
 
         deliver_at_ms = self.deliver_at_ms
 
-        fields: dict[str, Any] | Unset = UNSET
-        if not isinstance(self.fields, Unset):
+        fields: dict[str, Any] | None
+        if isinstance(self.fields, ScheduledEntryFieldsType0):
             fields = self.fields.to_dict()
+        else:
+            fields = self.fields
 
-        pairs: list[list[str]] | Unset = UNSET
-        if not isinstance(self.pairs, Unset):
+        pairs: list[list[str]] | None
+        if isinstance(self.pairs, list):
             pairs = []
-            for pairs_item_data in self.pairs:
-                pairs_item = pairs_item_data
+            for pairs_type_0_item_data in self.pairs:
+                pairs_type_0_item = pairs_type_0_item_data
 
-                pairs.append(pairs_item)
+                pairs.append(pairs_type_0_item)
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
+        else:
+            pairs = self.pairs
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
             encoding = self.encoding
 
         field_dict: dict[str, Any] = {}
@@ -66,48 +74,72 @@ class ScheduledEntry:
             {
                 "scheduled_id": scheduled_id,
                 "deliver_at_ms": deliver_at_ms,
+                "fields": fields,
+                "pairs": pairs,
+                "encoding": encoding,
             }
         )
-        if fields is not UNSET:
-            field_dict["fields"] = fields
-        if pairs is not UNSET:
-            field_dict["pairs"] = pairs
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.scheduled_entry_fields import ScheduledEntryFields  # noqa: PLC0415
+        from ..models.scheduled_entry_fields_type_0 import ScheduledEntryFieldsType0  # noqa: PLC0415
 
         d = dict(src_dict)
         scheduled_id = d.pop("scheduled_id")
 
         deliver_at_ms = d.pop("deliver_at_ms")
 
-        _fields = d.pop("fields", UNSET)
-        fields: ScheduledEntryFields | Unset
-        if isinstance(_fields, Unset):
-            fields = UNSET
-        else:
-            fields = ScheduledEntryFields.from_dict(_fields)
+        def _parse_fields(data: object) -> None | ScheduledEntryFieldsType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                fields_type_0 = ScheduledEntryFieldsType0.from_dict(data)
 
-        _pairs = d.pop("pairs", UNSET)
-        pairs: list[list[str]] | Unset = UNSET
-        if _pairs is not UNSET:
-            pairs = []
-            for pairs_item_data in _pairs:
-                pairs_item = cast(list[str], pairs_item_data)
+                return fields_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ScheduledEntryFieldsType0, data)
 
-                pairs.append(pairs_item)
+        fields = _parse_fields(d.pop("fields", None))
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: ScheduledEntryEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_scheduled_entry_encoding(_encoding)
+        def _parse_pairs(data: object) -> list[list[str]] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                pairs_type_0 = []
+                _pairs_type_0 = data
+                for pairs_type_0_item_data in _pairs_type_0:
+                    pairs_type_0_item = cast(list[str], pairs_type_0_item_data)
+
+                    pairs_type_0.append(pairs_type_0_item)
+
+                return pairs_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[list[str]] | None, data)
+
+        pairs = _parse_pairs(d.pop("pairs", None))
+
+        def _parse_encoding(data: object) -> None | ScheduledEntryEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_scheduled_entry_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ScheduledEntryEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
 
         scheduled_entry = cls(
             scheduled_id=scheduled_id,

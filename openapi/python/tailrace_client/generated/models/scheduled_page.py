@@ -64,7 +64,7 @@ class ScheduledPage:
                 return data
             return cast(None | str, data)
 
-        next_ = _parse_next_(d.pop("next"))
+        next_ = _parse_next_(d.pop("next", None))
 
         scheduled_page = cls(
             scheduled=scheduled,

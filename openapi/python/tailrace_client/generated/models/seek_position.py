@@ -5,8 +5,6 @@ from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..types import UNSET, Unset
-
 T = TypeVar("T", bound="SeekPosition")
 
 
@@ -23,7 +21,7 @@ class SeekPosition:
     """ The id of the page's last entry; null if there is no entry at or after the start. """
     count: int
     """ How many entries the page has; fewer than asked for at the end of the stream. """
-    incarnation: str | Unset = UNSET
+    incarnation: None | str
     """ An opaque text that tells the stream from every other one, also from one that is created under the same key
     after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
 
@@ -33,6 +31,7 @@ class SeekPosition:
 
         count = self.count
 
+        incarnation: None | str
         incarnation = self.incarnation
 
         field_dict: dict[str, Any] = {}
@@ -41,10 +40,9 @@ class SeekPosition:
             {
                 "end": end,
                 "count": count,
+                "incarnation": incarnation,
             }
         )
-        if incarnation is not UNSET:
-            field_dict["incarnation"] = incarnation
 
         return field_dict
 
@@ -57,11 +55,16 @@ class SeekPosition:
                 return data
             return cast(None | str, data)
 
-        end = _parse_end(d.pop("end"))
+        end = _parse_end(d.pop("end", None))
 
         count = d.pop("count")
 
-        incarnation = d.pop("incarnation", UNSET)
+        def _parse_incarnation(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        incarnation = _parse_incarnation(d.pop("incarnation", None))
 
         seek_position = cls(
             end=end,

@@ -197,7 +197,7 @@ class ServerState:
                 return data
             return cast(int | None, data)
 
-        started_at_ms = _parse_started_at_ms(d.pop("started_at_ms"))
+        started_at_ms = _parse_started_at_ms(d.pop("started_at_ms", None))
 
         store = check_server_state_store(d.pop("store"))
 
@@ -223,7 +223,7 @@ class ServerState:
                 pass
             return cast(MemoryState | None, data)
 
-        memory = _parse_memory(d.pop("memory"))
+        memory = _parse_memory(d.pop("memory", None))
 
         def _parse_connections(data: object) -> ConnectionsState | None:
             if data is None:
@@ -238,7 +238,7 @@ class ServerState:
                 pass
             return cast(ConnectionsState | None, data)
 
-        connections = _parse_connections(d.pop("connections"))
+        connections = _parse_connections(d.pop("connections", None))
 
         def _parse_storage(data: object) -> None | StorageState:
             if data is None:
@@ -253,7 +253,7 @@ class ServerState:
                 pass
             return cast(None | StorageState, data)
 
-        storage = _parse_storage(d.pop("storage"))
+        storage = _parse_storage(d.pop("storage", None))
 
         def _parse_contents(data: object) -> Contents | None:
             if data is None:
@@ -268,7 +268,7 @@ class ServerState:
                 pass
             return cast(Contents | None, data)
 
-        contents = _parse_contents(d.pop("contents"))
+        contents = _parse_contents(d.pop("contents", None))
 
         largest_streams = []
         _largest_streams = d.pop("largest_streams")

@@ -93,7 +93,7 @@ class SlowOperation:
                 return data
             return cast(None | str, data)
 
-        request_id = _parse_request_id(d.pop("request_id"))
+        request_id = _parse_request_id(d.pop("request_id", None))
 
         engine_ms = d.pop("engine_ms")
 

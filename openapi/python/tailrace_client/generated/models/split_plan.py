@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
-
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.split_part import SplitPart
@@ -29,7 +27,7 @@ class SplitPlan:
     """ The parts, in id order. """
     count: int
     """ How many entries the whole range has. """
-    incarnation: str | Unset = UNSET
+    incarnation: None | str
     """ An opaque text that tells the stream from every other one, also from one that is created under the same key
     after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
 
@@ -41,6 +39,7 @@ class SplitPlan:
 
         count = self.count
 
+        incarnation: None | str
         incarnation = self.incarnation
 
         field_dict: dict[str, Any] = {}
@@ -49,10 +48,9 @@ class SplitPlan:
             {
                 "parts": parts,
                 "count": count,
+                "incarnation": incarnation,
             }
         )
-        if incarnation is not UNSET:
-            field_dict["incarnation"] = incarnation
 
         return field_dict
 
@@ -70,7 +68,12 @@ class SplitPlan:
 
         count = d.pop("count")
 
-        incarnation = d.pop("incarnation", UNSET)
+        def _parse_incarnation(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        incarnation = _parse_incarnation(d.pop("incarnation", None))
 
         split_plan = cls(
             parts=parts,

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.stream_created_encoding import (
-    StreamCreatedEncoding,
-    check_stream_created_encoding,
+from ..models.stream_created_encoding_type_0 import (
+    StreamCreatedEncodingType0,
+    check_stream_created_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="StreamCreated")
 
@@ -25,30 +24,31 @@ class StreamCreated:
 
     key: str
     """ The stream's key. """
+    encoding: None | StreamCreatedEncodingType0
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     created: bool
     """ True if the request created the stream, false if it existed already. """
-    encoding: StreamCreatedEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key
 
-        created = self.created
-
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
+        encoding: None | str
+        if isinstance(self.encoding, str):
             encoding = self.encoding
+        else:
+            encoding = self.encoding
+
+        created = self.created
 
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "key": key,
+                "encoding": encoding,
                 "created": created,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -57,19 +57,27 @@ class StreamCreated:
         d = dict(src_dict)
         key = d.pop("key")
 
-        created = d.pop("created")
+        def _parse_encoding(data: object) -> None | StreamCreatedEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_stream_created_encoding_type_0(data)
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: StreamCreatedEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_stream_created_encoding(_encoding)
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | StreamCreatedEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
+        created = d.pop("created")
 
         stream_created = cls(
             key=key,
-            created=created,
             encoding=encoding,
+            created=created,
         )
 
         return stream_created

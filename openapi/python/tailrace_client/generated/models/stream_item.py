@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.stream_item_encoding import StreamItemEncoding, check_stream_item_encoding
-from ..types import UNSET, Unset
+from ..models.stream_item_encoding_type_0 import (
+    StreamItemEncodingType0,
+    check_stream_item_encoding_type_0,
+)
 
 T = TypeVar("T", bound="StreamItem")
 
@@ -17,6 +19,8 @@ class StreamItem:
 
     key: str
     """ The stream's key. """
+    encoding: None | StreamItemEncodingType0
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     length: int
     """ How many entries the stream has. """
     last_id: str
@@ -25,11 +29,15 @@ class StreamItem:
     """ How many entries were ever added. """
     groups: int
     """ How many consumer groups the stream has. """
-    encoding: StreamItemEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         length = self.length
 
@@ -39,23 +47,18 @@ class StreamItem:
 
         groups = self.groups
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "key": key,
+                "encoding": encoding,
                 "length": length,
                 "last_id": last_id,
                 "entries_added": entries_added,
                 "groups": groups,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -63,6 +66,21 @@ class StreamItem:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         key = d.pop("key")
+
+        def _parse_encoding(data: object) -> None | StreamItemEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_stream_item_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | StreamItemEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
 
         length = d.pop("length")
 
@@ -72,20 +90,13 @@ class StreamItem:
 
         groups = d.pop("groups")
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: StreamItemEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_stream_item_encoding(_encoding)
-
         stream_item = cls(
             key=key,
+            encoding=encoding,
             length=length,
             last_id=last_id,
             entries_added=entries_added,
             groups=groups,
-            encoding=encoding,
         )
 
         return stream_item

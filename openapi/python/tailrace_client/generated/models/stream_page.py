@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.stream_page_encoding import StreamPageEncoding, check_stream_page_encoding
-from ..types import UNSET, Unset
+from ..models.stream_page_encoding_type_0 import (
+    StreamPageEncodingType0,
+    check_stream_page_encoding_type_0,
+)
 
 if TYPE_CHECKING:
     from ..models.stream_item import StreamItem
@@ -29,7 +31,7 @@ class StreamPage:
     """ The streams. """
     next_: None | str
     """ Send it as `start_after` for the next page; null on the last page. """
-    encoding: StreamPageEncoding | Unset = UNSET
+    encoding: None | StreamPageEncodingType0
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
@@ -41,8 +43,10 @@ class StreamPage:
         next_: None | str
         next_ = self.next_
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
             encoding = self.encoding
 
         field_dict: dict[str, Any] = {}
@@ -51,10 +55,9 @@ class StreamPage:
             {
                 "streams": streams,
                 "next": next_,
+                "encoding": encoding,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -75,14 +78,22 @@ class StreamPage:
                 return data
             return cast(None | str, data)
 
-        next_ = _parse_next_(d.pop("next"))
+        next_ = _parse_next_(d.pop("next", None))
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: StreamPageEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_stream_page_encoding(_encoding)
+        def _parse_encoding(data: object) -> None | StreamPageEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_stream_page_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | StreamPageEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
 
         stream_page = cls(
             streams=streams,

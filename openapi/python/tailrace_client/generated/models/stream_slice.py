@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.stream_slice_encoding import (
-    StreamSliceEncoding,
-    check_stream_slice_encoding,
+from ..models.stream_slice_encoding_type_0 import (
+    StreamSliceEncodingType0,
+    check_stream_slice_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.entry import Entry
@@ -24,15 +23,21 @@ class StreamSlice:
 
     key: str
     """ The stream's key. """
+    encoding: None | StreamSliceEncodingType0
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
     entries: list[Entry]
     """ The entries, oldest first. """
     next_: str
     """ The position for `after` of the next read; always an id, also if `after` was `$`. """
-    encoding: StreamSliceEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
 
         entries = []
         for entries_item_data in self.entries:
@@ -41,21 +46,16 @@ class StreamSlice:
 
         next_ = self.next_
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "key": key,
+                "encoding": encoding,
                 "entries": entries,
                 "next": next_,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
 
         return field_dict
 
@@ -66,6 +66,21 @@ class StreamSlice:
         d = dict(src_dict)
         key = d.pop("key")
 
+        def _parse_encoding(data: object) -> None | StreamSliceEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_stream_slice_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | StreamSliceEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
         entries = []
         _entries = d.pop("entries")
         for entries_item_data in _entries:
@@ -75,18 +90,11 @@ class StreamSlice:
 
         next_ = d.pop("next")
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: StreamSliceEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_stream_slice_encoding(_encoding)
-
         stream_slice = cls(
             key=key,
+            encoding=encoding,
             entries=entries,
             next_=next_,
-            encoding=encoding,
         )
 
         return stream_slice

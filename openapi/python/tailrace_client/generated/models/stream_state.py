@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.stream_state_encoding import (
-    StreamStateEncoding,
-    check_stream_state_encoding,
+from ..models.stream_state_encoding_type_0 import (
+    StreamStateEncodingType0,
+    check_stream_state_encoding_type_0,
 )
-from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.entry import Entry
@@ -37,6 +36,11 @@ class StreamState:
 
     key: str
     """ The stream's key. """
+    encoding: None | StreamStateEncodingType0
+    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
+    incarnation: None | str
+    """ An opaque text that tells the stream from every other one, also from one that is created under the same key
+    after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
     length: int
     """ How many entries the stream has. """
     first_id: None | str
@@ -58,28 +62,33 @@ class StreamState:
     goes. Null behind a gateway. """
     idempotency: IdempotencyState
     """ The idempotency keys that a stream remembers. """
+    retention: None | RetentionState
+    """ The rules by which the server removes the oldest entries; absent without rules. """
+    scheduled: int | None
+    """ How many entries are scheduled to be appended later; absent if none are. """
     first_entry: Entry | None
     """ The first entry; null if the stream is empty. """
     last_entry: Entry | None
     """ The last entry; null if the stream is empty. """
-    encoding: StreamStateEncoding | Unset = UNSET
-    """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
-    incarnation: str | Unset = UNSET
-    """ An opaque text that tells the stream from every other one, also from one that is created under the same key
-    after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
-    retention: RetentionState | Unset = UNSET
-    """ The retention of a stream, and what it has removed. """
-    scheduled: int | Unset = UNSET
-    """ How many entries are scheduled to be appended later; absent if none are. """
-    entries: list[Entry] | Unset = UNSET
+    entries: list[Entry] | None
     """ The first `count` entries; only with `full=true`. """
-    group_details: list[GroupDetail] | Unset = UNSET
+    group_details: list[GroupDetail] | None
     """ Each group with its pending entries; only with `full=true`. """
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.entry import Entry  # noqa: PLC0415
+        from ..models.retention_state import RetentionState  # noqa: PLC0415
 
         key = self.key
+
+        encoding: None | str
+        if isinstance(self.encoding, str):
+            encoding = self.encoding
+        else:
+            encoding = self.encoding
+
+        incarnation: None | str
+        incarnation = self.incarnation
 
         length = self.length
 
@@ -103,6 +112,15 @@ class StreamState:
 
         idempotency = self.idempotency.to_dict()
 
+        retention: dict[str, Any] | None
+        if isinstance(self.retention, RetentionState):
+            retention = self.retention.to_dict()
+        else:
+            retention = self.retention
+
+        scheduled: int | None
+        scheduled = self.scheduled
+
         first_entry: dict[str, Any] | None
         if isinstance(self.first_entry, Entry):
             first_entry = self.first_entry.to_dict()
@@ -115,37 +133,33 @@ class StreamState:
         else:
             last_entry = self.last_entry
 
-        encoding: str | Unset = UNSET
-        if not isinstance(self.encoding, Unset):
-            encoding = self.encoding
-
-        incarnation = self.incarnation
-
-        retention: dict[str, Any] | Unset = UNSET
-        if not isinstance(self.retention, Unset):
-            retention = self.retention.to_dict()
-
-        scheduled = self.scheduled
-
-        entries: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.entries, Unset):
+        entries: list[dict[str, Any]] | None
+        if isinstance(self.entries, list):
             entries = []
-            for entries_item_data in self.entries:
-                entries_item = entries_item_data.to_dict()
-                entries.append(entries_item)
+            for entries_type_0_item_data in self.entries:
+                entries_type_0_item = entries_type_0_item_data.to_dict()
+                entries.append(entries_type_0_item)
 
-        group_details: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.group_details, Unset):
+        else:
+            entries = self.entries
+
+        group_details: list[dict[str, Any]] | None
+        if isinstance(self.group_details, list):
             group_details = []
-            for group_details_item_data in self.group_details:
-                group_details_item = group_details_item_data.to_dict()
-                group_details.append(group_details_item)
+            for group_details_type_0_item_data in self.group_details:
+                group_details_type_0_item = group_details_type_0_item_data.to_dict()
+                group_details.append(group_details_type_0_item)
+
+        else:
+            group_details = self.group_details
 
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
                 "key": key,
+                "encoding": encoding,
+                "incarnation": incarnation,
                 "length": length,
                 "first_id": first_id,
                 "last_id": last_id,
@@ -156,22 +170,14 @@ class StreamState:
                 "blocks": blocks,
                 "bytes": bytes_,
                 "idempotency": idempotency,
+                "retention": retention,
+                "scheduled": scheduled,
                 "first_entry": first_entry,
                 "last_entry": last_entry,
+                "entries": entries,
+                "group_details": group_details,
             }
         )
-        if encoding is not UNSET:
-            field_dict["encoding"] = encoding
-        if incarnation is not UNSET:
-            field_dict["incarnation"] = incarnation
-        if retention is not UNSET:
-            field_dict["retention"] = retention
-        if scheduled is not UNSET:
-            field_dict["scheduled"] = scheduled
-        if entries is not UNSET:
-            field_dict["entries"] = entries
-        if group_details is not UNSET:
-            field_dict["group_details"] = group_details
 
         return field_dict
 
@@ -185,6 +191,28 @@ class StreamState:
         d = dict(src_dict)
         key = d.pop("key")
 
+        def _parse_encoding(data: object) -> None | StreamStateEncodingType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                encoding_type_0 = check_stream_state_encoding_type_0(data)
+
+                return encoding_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | StreamStateEncodingType0, data)
+
+        encoding = _parse_encoding(d.pop("encoding", None))
+
+        def _parse_incarnation(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        incarnation = _parse_incarnation(d.pop("incarnation", None))
+
         length = d.pop("length")
 
         def _parse_first_id(data: object) -> None | str:
@@ -192,7 +220,7 @@ class StreamState:
                 return data
             return cast(None | str, data)
 
-        first_id = _parse_first_id(d.pop("first_id"))
+        first_id = _parse_first_id(d.pop("first_id", None))
 
         last_id = d.pop("last_id")
 
@@ -211,9 +239,31 @@ class StreamState:
                 return data
             return cast(int | None, data)
 
-        bytes_ = _parse_bytes_(d.pop("bytes"))
+        bytes_ = _parse_bytes_(d.pop("bytes", None))
 
         idempotency = IdempotencyState.from_dict(d.pop("idempotency"))
+
+        def _parse_retention(data: object) -> None | RetentionState:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                retention_type_1 = RetentionState.from_dict(data)
+
+                return retention_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | RetentionState, data)
+
+        retention = _parse_retention(d.pop("retention", None))
+
+        def _parse_scheduled(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        scheduled = _parse_scheduled(d.pop("scheduled", None))
 
         def _parse_first_entry(data: object) -> Entry | None:
             if data is None:
@@ -228,7 +278,7 @@ class StreamState:
                 pass
             return cast(Entry | None, data)
 
-        first_entry = _parse_first_entry(d.pop("first_entry"))
+        first_entry = _parse_first_entry(d.pop("first_entry", None))
 
         def _parse_last_entry(data: object) -> Entry | None:
             if data is None:
@@ -243,46 +293,52 @@ class StreamState:
                 pass
             return cast(Entry | None, data)
 
-        last_entry = _parse_last_entry(d.pop("last_entry"))
+        last_entry = _parse_last_entry(d.pop("last_entry", None))
 
-        _encoding = d.pop("encoding", UNSET)
-        encoding: StreamStateEncoding | Unset
-        if isinstance(_encoding, Unset):
-            encoding = UNSET
-        else:
-            encoding = check_stream_state_encoding(_encoding)
+        def _parse_entries(data: object) -> list[Entry] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                entries_type_0 = []
+                _entries_type_0 = data
+                for entries_type_0_item_data in _entries_type_0:
+                    entries_type_0_item = Entry.from_dict(entries_type_0_item_data)
 
-        incarnation = d.pop("incarnation", UNSET)
+                    entries_type_0.append(entries_type_0_item)
 
-        _retention = d.pop("retention", UNSET)
-        retention: RetentionState | Unset
-        if isinstance(_retention, Unset):
-            retention = UNSET
-        else:
-            retention = RetentionState.from_dict(_retention)
+                return entries_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[Entry] | None, data)
 
-        scheduled = d.pop("scheduled", UNSET)
+        entries = _parse_entries(d.pop("entries", None))
 
-        _entries = d.pop("entries", UNSET)
-        entries: list[Entry] | Unset = UNSET
-        if _entries is not UNSET:
-            entries = []
-            for entries_item_data in _entries:
-                entries_item = Entry.from_dict(entries_item_data)
+        def _parse_group_details(data: object) -> list[GroupDetail] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                group_details_type_0 = []
+                _group_details_type_0 = data
+                for group_details_type_0_item_data in _group_details_type_0:
+                    group_details_type_0_item = GroupDetail.from_dict(group_details_type_0_item_data)
 
-                entries.append(entries_item)
+                    group_details_type_0.append(group_details_type_0_item)
 
-        _group_details = d.pop("group_details", UNSET)
-        group_details: list[GroupDetail] | Unset = UNSET
-        if _group_details is not UNSET:
-            group_details = []
-            for group_details_item_data in _group_details:
-                group_details_item = GroupDetail.from_dict(group_details_item_data)
+                return group_details_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[GroupDetail] | None, data)
 
-                group_details.append(group_details_item)
+        group_details = _parse_group_details(d.pop("group_details", None))
 
         stream_state = cls(
             key=key,
+            encoding=encoding,
+            incarnation=incarnation,
             length=length,
             first_id=first_id,
             last_id=last_id,
@@ -293,12 +349,10 @@ class StreamState:
             blocks=blocks,
             bytes_=bytes_,
             idempotency=idempotency,
-            first_entry=first_entry,
-            last_entry=last_entry,
-            encoding=encoding,
-            incarnation=incarnation,
             retention=retention,
             scheduled=scheduled,
+            first_entry=first_entry,
+            last_entry=last_entry,
             entries=entries,
             group_details=group_details,
         )

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="SlowCommandSizes")
+T = TypeVar("T", bound="SlowCommandSizesType0")
 
 
 @_attrs_define
-class SlowCommandSizes:
+class SlowCommandSizesType0:
     """Sizes of the command: `entries` and their `bytes`, `ids`, `keys`, and the `count` asked for.
 
     Example:
@@ -30,10 +30,10 @@ class SlowCommandSizes:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        slow_command_sizes = cls()
+        slow_command_sizes_type_0 = cls()
 
-        slow_command_sizes.additional_properties = d
-        return slow_command_sizes
+        slow_command_sizes_type_0.additional_properties = d
+        return slow_command_sizes_type_0
 
     @property
     def additional_keys(self) -> list[str]:

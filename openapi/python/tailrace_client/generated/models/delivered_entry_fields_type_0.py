@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="EntryFields")
+T = TypeVar("T", bound="DeliveredEntryFieldsType0")
 
 
 @_attrs_define
-class EntryFields:
+class DeliveredEntryFieldsType0:
     """Names and values, in the order in which they were appended.
 
     Example:
@@ -30,10 +30,10 @@ class EntryFields:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        entry_fields = cls()
+        delivered_entry_fields_type_0 = cls()
 
-        entry_fields.additional_properties = d
-        return entry_fields
+        delivered_entry_fields_type_0.additional_properties = d
+        return delivered_entry_fields_type_0
 
     @property
     def additional_keys(self) -> list[str]:

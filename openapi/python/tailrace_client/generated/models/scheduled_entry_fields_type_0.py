@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="ScheduledEntryFields")
+T = TypeVar("T", bound="ScheduledEntryFieldsType0")
 
 
 @_attrs_define
-class ScheduledEntryFields:
+class ScheduledEntryFieldsType0:
     """Names and values, in the order of the request.
 
     Example:
@@ -30,10 +30,10 @@ class ScheduledEntryFields:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        scheduled_entry_fields = cls()
+        scheduled_entry_fields_type_0 = cls()
 
-        scheduled_entry_fields.additional_properties = d
-        return scheduled_entry_fields
+        scheduled_entry_fields_type_0.additional_properties = d
+        return scheduled_entry_fields_type_0
 
     @property
     def additional_keys(self) -> list[str]:
