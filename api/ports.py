@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -22,7 +22,10 @@ class StoreUnavailable(Exception):
 
     `retry_after_s` is when to try again; None if the server must be restarted first. `is_outcome_unknown` is
     true if the command ran, but the store could not make its changes durable; otherwise nothing was changed.
+    `code` is its `HttpCode`.
     """
+
+    code: ClassVar[str] = "NOT_ACCEPTING"
 
     def __init__(
         self, reason: str, *, retry_after_s: int | None = None, is_outcome_unknown: bool = False
@@ -36,6 +39,8 @@ class StoreUnavailable(Exception):
 class StoreFailed(StoreUnavailable):
     """The store failed while it ran the command, which is a defect of the server and is in its log. What the
     command has changed is unknown."""
+
+    code: ClassVar[str] = "INTERNAL"
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, is_outcome_unknown=True)

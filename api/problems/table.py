@@ -15,13 +15,12 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from tailrace.api.name_members import named
-from tailrace.api.ports import StoreFailed, StoreUnavailable
+from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.refusal_texts import human_text, rest_text
 from tailrace.core.errors import ErrorCode, StreamError
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
-
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
 """No cache may keep a response: a later request can have another token, and the stream other entries. Only
@@ -209,15 +208,10 @@ def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
 
 def store_unavailable_problem(error: StoreUnavailable, request_id: str | None) -> dict[str, Any]:
     """Return the problem of a command that the store does not accept, or whose outcome is unknown."""
-    content = problem(unavailable_code(error), error.reason, request_id)
+    content = problem(HttpCode(error.code), error.reason, request_id)
     content["retryable"] = error.retry_after_s is not None
     content["side_effects"] = "unknown" if error.is_outcome_unknown else "none"
     return content
-
-
-def unavailable_code(error: StoreUnavailable) -> HttpCode:
-    """Return the code of a command that the store did not carry out: INTERNAL after a defect of the store."""
-    return HttpCode.INTERNAL if isinstance(error, StoreFailed) else HttpCode.NOT_ACCEPTING
 
 
 def store_unavailable_headers(error: StoreUnavailable) -> dict[str, str]:

@@ -13,7 +13,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from tailrace.api.ports import Answer, StoreFailed, StoreUnavailable, Watch
-from tailrace.api.problems.table import unavailable_code
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.timing import note_commands
 from tailrace.app.remote.explanations import explained
@@ -56,8 +55,7 @@ class Answers:
 
     def refused(self, command: Command, refusal: StreamError | StoreUnavailable) -> None:
         """Count a rejected command. O(1)."""
-        code = refusal.code if isinstance(refusal, StreamError) else unavailable_code(refusal)
-        self.figures.refused(command, code)
+        self.figures.refused(command, refusal.code)
 
     def completed(self, reply: Reply) -> Reply:
         """Return `reply`. A reply to INFO gets the number of reads that wait at this gateway."""

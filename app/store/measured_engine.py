@@ -13,7 +13,6 @@ from itertools import chain
 from typing import Final
 
 from tailrace.api.ports import StoreUnavailable
-from tailrace.api.problems.table import HttpCode
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import current_timing, note_commands
@@ -113,8 +112,7 @@ class MeasuredEngine:
 
         `EngineStore.submit` does not call this: its caller runs a rejected command again by `execute`.
         """
-        code = refusal.code if isinstance(refusal, StreamError) else HttpCode.NOT_ACCEPTING
-        self.figures.refused(command, code)
+        self.figures.refused(command, refusal.code)
 
     def _note_slow(self, who: str, commands: Sequence[Command], engine_ns: int) -> None:
         if engine_ns >= self.slow_log.threshold_ns:
