@@ -14,9 +14,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.store import RemoteStore
+from tailrace.core.commands import ScanKeys
+from tailrace.core.replies import KeyScan, Reply
 from tests.observability.test_monitoring_files import GIVEN_BY_PROMETHEUS, PAGE, alerts, figures_in
 from tests.support.engines import ENGINE_FIGURES, RedisOnPort, executable_of
 from tests.support.redis_server import required
+from tests.support.remote_stores import on_one
 from tests.support.server_process import ServerProcess, running_server, tailrace
 from tests.support.waiting_readers import Server, until
 
@@ -165,6 +169,29 @@ def test_what_the_gateway_keeps_for_itself_never_shows(one: Server, key: str) ->
     assert httpx.get(f"{path}/groups").json() == {"groups": []}
     assert httpx.get(path).json()["groups"] == 0
     assert [name for name in one.command("KEYS", "*") if key in name] == [key]
+
+
+def test_keys_that_a_token_may_not_see_change_no_step_of_its_scan(redis: RedisOnPort, key: str) -> None:
+    async def scenario(store: RemoteStore) -> None:
+        async def steps() -> list[Reply]:
+            seen = await store.execute(ScanKeys(0, 2, visible=(f"{key}:mine:*".encode(),)))
+            found = [seen]
+            while isinstance(seen, KeyScan) and seen.cursor:
+                seen = await store.execute(ScanKeys(seen.cursor, 2, visible=(f"{key}:mine:*".encode(),)))
+                found.append(seen)
+            return found
+
+        for number in range(5):
+            redis.run("XADD", f"{key}:mine:{number}", "*", "a", "b")
+        alone = await steps()
+        for number in range(300):
+            redis.run("XADD", f"{key}:others:{number}", "*", "a", "b")
+        assert await steps() == alone
+        keys = [each for step in alone if isinstance(step, KeyScan) for each in step.keys]
+        assert sorted(keys) == [f"{key}:mine:{number}".encode() for number in range(5)]
+        assert len(alone) == 3
+
+    on_one(redis.url, scenario)
 
 
 # --- what the engine can do, and options of a request ------------------------------------------------

@@ -19,6 +19,7 @@ from tailrace.core.commands import InfoStream, KeyspaceSize, Listing, ListStream
 from tailrace.core.glob import compile_glob
 from tailrace.core.limits import SCAN_COUNT_MAX
 from tailrace.core.replies import KeyScan, StreamInfo, StreamList, StreamSummary
+from tailrace.core.scan_order import first_of, in_order, joined, scan_position
 
 _STEP: Final = b"1000"
 """Keys that one SCAN of a list examines."""
@@ -71,7 +72,9 @@ async def match_keys(link: Link, _engine: Engine, command: MatchKeys) -> list[by
 
 
 async def scan_keys(link: Link, _engine: Engine, command: ScanKeys) -> KeyScan:
-    """Run one step of SCAN, on one node."""
+    """Run one step of SCAN, on one node; for a token that may not see all keys, over all of them."""
+    if command.visible is not None:
+        return await _scan_visible(link, command)
     masters = link.masters()
     cursor, number = divmod(command.cursor, _NODES)
     if number >= len(masters):
@@ -79,11 +82,19 @@ async def scan_keys(link: Link, _engine: Engine, command: ScanKeys) -> KeyScan:
     count = min(max(command.count, 1), SCAN_COUNT_MAX)
     address = masters[number].address
     following, keys = await _scan(link, address, b"%d" % cursor, command.pattern or b"*", b"%d" % count)
-    is_visible = _visible(command)
-    shown = [key for key in keys if is_visible(key)]
     if following != b"0":
-        return KeyScan(int(following) * _NODES + number, shown)
-    return KeyScan(number + 1 if number + 1 < len(masters) else 0, shown)
+        return KeyScan(int(following) * _NODES + number, list(keys))
+    return KeyScan(number + 1 if number + 1 < len(masters) else 0, list(keys))
+
+
+async def _scan_visible(link: Link, command: ScanKeys) -> KeyScan:
+    """Run one step of SCAN as `core` does, in the order of a hash of the key: the engine's own cursor depends
+    on keys that the token may not see. O(keys of the engine)."""
+    is_visible, glob = _visible(command), compile_glob(command.pattern or b"*")
+    visible = [key async for key in stream_keys(link, b"*") if is_visible(key)]
+    positions = {key: at for key in visible if (at := scan_position(key)) >= command.cursor}
+    runs, cursor = first_of([positions], min(max(command.count, 1), SCAN_COUNT_MAX))
+    return KeyScan(cursor, [key for key in in_order(positions, joined(runs)) if glob.matches(key)])
 
 
 async def stream_keys(link: Link, pattern: bytes) -> AsyncIterator[bytes]:
