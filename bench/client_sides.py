@@ -102,7 +102,7 @@ class TailraceSide:
     def drop(self) -> None:
         """Delete the stream of the appends."""
         self._bulk.create()
-        self._bulk.drop()
+        self._bulk.delete()
 
     def rewind(self) -> None:
         """Move the group to the beginning of its stream."""

@@ -158,7 +158,7 @@ class Load:
             deletable = [each for each in doomed if not parsed(copied) < parsed(each) <= parsed(far)]
         chosen = deletable[:DELETED_AT_ONCE]
         if chosen:
-            tailrace.stream(stream).delete(*chosen)
+            tailrace.stream(stream).delete_entries(*chosen)
             self.deleted += len(chosen)
         return [each for each in doomed if each not in chosen]
 

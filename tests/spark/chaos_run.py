@@ -176,7 +176,7 @@ class Chaos:
         with Tailrace(server.url) as tailrace:
             tailrace.stream(INPUT).append_many({"n": "0", "rider": "late"} for _ in range(9))
             tailrace.stream(INPUT).trim(max_length=1, approximate=False)
-            tailrace.stream(SUNK).drop()
+            tailrace.stream(SUNK).delete()
             tailrace.stream(SUNK).append({"n": "0", "rider": "of another stream"})
         self._drivers += 1
         with self._driver(server, finish=1, ways="copy,archive") as last:

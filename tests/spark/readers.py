@@ -93,9 +93,9 @@ def trim(url: str, stream: str, min_id: str) -> None:
 
 def delete(url: str, stream: str, *ids: str) -> None:
     with Tailrace(url) as tailrace:
-        tailrace.stream(stream).delete(*ids)
+        tailrace.stream(stream).delete_entries(*ids)
 
 
 def drop(url: str, stream: str) -> None:
     with Tailrace(url) as tailrace:
-        tailrace.stream(stream).drop()
+        tailrace.stream(stream).delete()

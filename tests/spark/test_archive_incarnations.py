@@ -64,7 +64,7 @@ def fill(tailrace: Tailrace, name: str, ids: list[str], life: str) -> None:
 
 
 def create_again(tailrace: Tailrace, name: str, ids: list[str]) -> None:
-    tailrace.stream(name).drop()
+    tailrace.stream(name).delete()
     fill(tailrace, name, ids, "second")
 
 

@@ -247,7 +247,7 @@ def test_a_stream_created_again_with_later_ids_is_an_error_unless_entries_may_be
     frame = following(source, url, name, failOnDataLoss=str(not is_lossy)).selectExpr(NUMBER)
     finish(writing(frame, tmp_path, url, f"{name}:out"))
     with Tailrace(url) as tailrace:
-        tailrace.stream(name).drop()
+        tailrace.stream(name).delete()
     fill(url, name, 10, 20)
     if is_lossy:
         finish(writing(frame, tmp_path, url, f"{name}:out"))

@@ -58,7 +58,7 @@ def test_entries_that_were_deleted_before_a_replay_move_no_row_to_another_part(
     deleted = range((CHUNKS_PER_PART - 1) * CHUNK_ROWS, CHUNKS_PER_PART * CHUNK_ROWS)
     with Tailrace(base_url) as tailrace:
         ids = [entry_id for entry_id, fields in tailrace.stream(stream).read() if int(fields["n"]) in deleted]
-        tailrace.stream(stream).delete(*ids)
+        tailrace.stream(stream).delete_entries(*ids)
     with copying(base_url, stream, tmp_path, "second.log") as second:
         reports = second.finish()
     assert reports[0]["replayed"] > 0
@@ -79,7 +79,7 @@ def test_a_batch_that_is_gone_before_its_replay_is_data_loss(
         if loss == "trimmed":
             tailrace.stream(stream).trim(0, approximate=False)
         else:
-            tailrace.stream(stream).drop()
+            tailrace.stream(stream).delete()
     if loss == "created again":
         fill(spark, base_url, stream)
     with copying(base_url, stream, tmp_path, "second.log") as second, pytest.raises(AssertionError):

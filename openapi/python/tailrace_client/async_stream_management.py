@@ -19,8 +19,8 @@ class AsyncStreamManagement(AsyncStreamOf):
         """Return the number of entries, like `Stream.length`."""
         return await self._session.send(state_calls.length(self.key))
 
-    async def drop(self) -> None:
-        """Delete the stream, like `Stream.drop`."""
+    async def delete(self) -> None:
+        """Delete the stream, like `Stream.delete`."""
         await self._session.send(state_calls.drop(self.key))
 
     async def exists(self) -> bool:

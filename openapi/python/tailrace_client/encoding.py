@@ -57,4 +57,5 @@ def _numbered(number: int, fields: FieldsToAppend) -> dict[str, Any]:
     try:
         return wire_entry(fields)
     except (ValueError, TypeError) as error:
-        raise BadFieldError(f"entry {number} of the chunk: {error}") from None
+        detail = error.detail if isinstance(error, BadFieldError) else error
+        raise BadFieldError(f"entry {number} of the chunk: {detail}") from None

@@ -21,6 +21,7 @@ PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 NOT_CONNECTED: Final = "NOT_CONNECTED"
 ANSWER_LOST: Final = "ANSWER_LOST"
 UNEXPECTED_ANSWER: Final = "UNEXPECTED_ANSWER"
+INVALID_ARGUMENT: Final = "INVALID_ARGUMENT"
 COMMAND_FAILED: Final = "COMMAND_FAILED"
 
 MISSING_ENTRY: Final = frozenset({"NO_SUCH_ENTRY", "NO_SUCH_STREAM"})
@@ -42,9 +43,9 @@ class TailraceError(Exception):
     `code`: a stable code that the server documents (`NOGROUP`, `ID_NOT_GREATER`, ...), or one of the client's
     own: `NOT_CONNECTED` (nothing was sent), `ANSWER_LOST` (the request was sent, but its response did not
     arrive completely), `UNEXPECTED_ANSWER` (the response is not from a Tailrace server, but for example the
-    page of a proxy). `status`: the HTTP status; 0 if there was no response. `retryable`: whether the same
-    request can succeed later, unchanged. `side_effects`: "none" if nothing was changed, "unknown" if the
-    request may have taken effect.
+    page of a proxy), `INVALID_ARGUMENT` (the fields of an entry cannot be sent). `status`: the HTTP status;
+    0 if there was no response. `retryable`: whether the same request can succeed later, unchanged.
+    `side_effects`: "none" if nothing was changed, "unknown" if the request may have taken effect.
 
     `key`, `group`, `consumer`, `id`: the stream, group, consumer and entry that the error concerns, or None.
     Names are str, or bytes if they are not UTF-8. `last_id`, `first_id`: the ids of the stream, if the

@@ -15,6 +15,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from tailrace_client.errors import INVALID_ARGUMENT, TailraceError
+
 Text: TypeAlias = str | bytes
 Pairs: TypeAlias = Iterable[tuple[Text, Text]]
 FieldsToAppend: TypeAlias = (
@@ -47,9 +49,12 @@ class ExactFields(dict[str, str]):
         super().__init__((_text(name), _text(value)) for name, value in self.pairs)
 
 
-class BadFieldError(ValueError):
+class BadFieldError(TailraceError, ValueError):
     """Fields are empty, or contain a name or value that is neither str nor bytes. The request with these
-    fields was not sent."""
+    fields was not sent. The code is `INVALID_ARGUMENT`."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(INVALID_ARGUMENT, detail)
 
 
 def fields_of(entry: Mapping[str, Any]) -> Fields:

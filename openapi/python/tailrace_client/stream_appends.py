@@ -13,7 +13,7 @@ from tailrace_client.call import Call
 from tailrace_client.chunks import BodyThen, calls_of, producer_of
 from tailrace_client.encoding import Lines
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
-from tailrace_client.fields import BadFieldError, FieldsToAppend
+from tailrace_client.fields import FieldsToAppend
 from tailrace_client.generated import models
 from tailrace_client.stream_calls import ImportResult, Producer, References, Trim
 from tailrace_client.stream_of import StreamOf
@@ -99,7 +99,7 @@ class StreamAppends(StreamOf):
             options = producer_id, key_prefix, producer_epoch, producer_layout
             for call in calls_of(entries, chunk, call_of, *options):
                 count += self._session.send(call).count
-        except (TailraceError, BadFieldError) as error:
+        except TailraceError as error:
             error.add_note(f"append_many appended {count} entries before this error")
             raise
         return count
@@ -217,6 +217,6 @@ class StreamAppends(StreamOf):
             raise
         return True
 
-    def delete(self, *ids: str, references: References | None = None) -> models.DeleteReply:
+    def delete_entries(self, *ids: str, references: References | None = None) -> models.DeleteReply:
         """Delete entries and return the result for each."""
         return self._session.send(stream_calls.delete(self.key, ids, references))

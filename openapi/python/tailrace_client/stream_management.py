@@ -19,7 +19,7 @@ class StreamManagement(StreamOf):
         """Return the number of entries; 0 for a missing stream."""
         return self._session.send(state_calls.length(self.key))
 
-    def drop(self) -> None:
+    def delete(self) -> None:
         """Delete the stream with its groups."""
         self._session.send(state_calls.drop(self.key))
 

@@ -245,7 +245,7 @@ def test_a_request_says_what_it_must_and_how_long_its_body_is() -> None:
     page = WHOLE.replace(b"2\r\n\r\nok", b'18\r\nconnection: close\r\n\r\n{"acknowledged":1}')
     with scripted_server([page, WHOLE]) as (url, received), Tailrace(f"{url}/below/", "secret") as tailrace:
         assert tailrace.stream("a b").group("g").ack("1-1") == 1
-        tailrace.stream("s").drop()
+        tailrace.stream("s").delete()
     ack, drop = (request.decode().split("\r\n") for request in received)
     assert ack[0] == "POST /below/v1/streams/a%20b/groups/g:ack HTTP/1.1"
     assert ack[1] == f"Host: {url.removeprefix('http://')}"

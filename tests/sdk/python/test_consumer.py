@@ -405,7 +405,7 @@ def test_a_group_that_vanishes_is_made_again_and_nothing_new_is_missed(stream: S
             stream.group("g").destroy()
             stream.append({"n": "2"})
         elif seen == ["0", "1", "2"]:
-            stream.drop()
+            stream.delete()
             stream.append({"n": "3"})
         elif len(seen) == 4:
             consumer.stop()
@@ -457,7 +457,7 @@ def test_without_claims_a_consumer_begins_with_what_it_left_pending(stream: Stre
     group = stream.group("g")
     group.create("0")
     group.read("alice", 2)
-    stream.delete(ids[0])
+    stream.delete_entries(ids[0])
     consumer = make(batch=1, claim_min_idle_ms=None)
     seen = []
     for item in consumer:

@@ -127,7 +127,7 @@ def test_a_lost_trim_is_sent_again_only_where_it_removes_nothing_that_was_append
 @pytest.mark.parametrize(
     "delete",
     [
-        lambda stream: stream.drop(),
+        lambda stream: stream.delete(),
         lambda stream: stream.group("g").destroy(),
         lambda stream: stream.group("g").set_position("$"),
         lambda stream: stream.group("g").delete_consumer("alice", force=True),

@@ -149,7 +149,7 @@ def test_fields_that_are_no_text_are_refused_before_anything_is_sent(
 ) -> None:
     with pytest.raises(BadFieldError, match=told):
         stream.append(fields)
-    with pytest.raises(BadFieldError, match=f"entry 1 of the chunk: {told}") as refused:
+    with pytest.raises(TailraceError, match=f"INVALID_ARGUMENT: entry 1 of the chunk: {told}") as refused:
         stream.append_many([*numbers(3), {"a": "b"}, fields], chunk=3)
     assert refused.value.__notes__ == ["append_many appended 3 entries before this error"]
     assert stream.length() == 3
@@ -255,14 +255,14 @@ def test_an_export_can_choose_fields(stream: Stream) -> None:
 def test_streams_are_trimmed_cut_up_planned_and_dropped(stream: Stream) -> None:
     stream.append_many(numbers(1_000))
     ids = [entry_id for entry_id, _ in stream.read()]
-    assert stream.delete(ids[0], "1-1").deleted == 1
+    assert stream.delete_entries(ids[0], "1-1").deleted == 1
     assert stream.trim(max_length=900) == 99
     assert stream.trim(min_id=ids[200]) == 100
     plan = stream.split(4)
     assert (plan.count, sum(part.count for part in plan.parts)) == (800, 800)
     assert stream.seek(100).end == ids[299]
     assert stream.info().length == 800
-    stream.drop()
+    stream.delete()
     stream.create()
     assert stream.length() == 0
 
@@ -293,7 +293,7 @@ def test_names_of_dots_are_names_and_no_way_to_another_resource(
     assert list(named.read()) == [("1-0", {"n": "2"})]
     assert b"".join(named.export_lines()) == b'{"id":"1-0","fields":{"n":"2"}}\n'
     assert xlen.sync(key=dots, client=tailrace.generated) == StreamLengthReply(length=1)
-    named.drop()
+    named.delete()
     assert stream.length() == 1
 
 

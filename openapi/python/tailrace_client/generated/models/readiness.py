@@ -6,7 +6,6 @@ from typing import Any, TypeVar, cast
 from attrs import define as _attrs_define
 
 from ..models.readiness_status import ReadinessStatus, check_readiness_status
-from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="Readiness")
 
@@ -22,14 +21,17 @@ class Readiness:
 
     status: ReadinessStatus
     """ Always `ready`; a server that is not ready answers 503. """
-    warnings: list[str] | Unset = UNSET
+    warnings: list[str] | None
     """ What to change at the engine behind a gateway; missing if there is nothing. """
 
     def to_dict(self) -> dict[str, Any]:
         status: str = self.status
 
-        warnings: list[str] | Unset = UNSET
-        if not isinstance(self.warnings, Unset):
+        warnings: list[str] | None
+        if isinstance(self.warnings, list):
+            warnings = self.warnings
+
+        else:
             warnings = self.warnings
 
         field_dict: dict[str, Any] = {}
@@ -37,10 +39,9 @@ class Readiness:
         field_dict.update(
             {
                 "status": status,
+                "warnings": warnings,
             }
         )
-        if warnings is not UNSET:
-            field_dict["warnings"] = warnings
 
         return field_dict
 
@@ -49,7 +50,20 @@ class Readiness:
         d = dict(src_dict)
         status = check_readiness_status(d.pop("status"))
 
-        warnings = cast(list[str], d.pop("warnings", UNSET))
+        def _parse_warnings(data: object) -> list[str] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = cast(list[str], data)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[str] | None, data)
+
+        warnings = _parse_warnings(d.pop("warnings", None))
 
         readiness = cls(
             status=status,
