@@ -1,5 +1,5 @@
 """Every bench runs, checks its answers and returns rows. The runs are too short for their figures to mean
-anything."""
+anything. `make test` takes a third of them, others every day."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import pytest
 from bench.__main__ import BENCHES
 from bench.core.cases import CASES
 from bench.rows import Effort, cells
+from tests.support.seeds import some_each_day
 
 TINY = Effort(0.001)
 SPARK = (14, 15)
 WITH_A_GOAL = [name for name, numbers in BENCHES.items() if not set(SPARK) & set(numbers)]
 
 
-@pytest.mark.parametrize("name", WITH_A_GOAL)
+@pytest.mark.parametrize("name", some_each_day(WITH_A_GOAL, 3))
 def test_a_bench_gives_rows_of_its_goals(name: str) -> None:
     rows = list(import_module(f"bench.{name}").measure(TINY))
     assert {row.number for row in rows} <= set(BENCHES[name])
@@ -29,7 +30,15 @@ def test_a_bench_gives_rows_of_its_goals(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "plot"),
-    [("settings", "durability.svg"), ("ceilings", None), ("arrow_bodies", None), ("front_processes", None)],
+    some_each_day(
+        [
+            ("settings", "durability.svg"),
+            ("ceilings", None),
+            ("arrow_bodies", None),
+            ("front_processes", None),
+        ],
+        4,
+    ),
 )
 def test_a_bench_without_a_goal_only_shows(name: str, plot: str | None, tmp_path: Path) -> None:
     rows = list(import_module(f"bench.{name}").measure(TINY._replace(plots=tmp_path)))

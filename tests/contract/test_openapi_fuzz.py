@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.support.api_client import ApiClient, the_document
 
 SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", "17"))
-EXAMPLES: Final = int(os.environ.get("TAILRACE_FUZZ_EXAMPLES", "40"))
+EXAMPLES: Final = int(os.environ.get("TAILRACE_FUZZ_EXAMPLES", "15"))
 
 
 def code_conformance(_context: object, response: Any, case: schemathesis.Case[Any]) -> None:

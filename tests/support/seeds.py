@@ -30,11 +30,13 @@ def seeds(count: int, in_every_run: int = IN_EVERY_RUN) -> list[Any]:
     return [*chosen[:in_every_run], *further]
 
 
+def _long(case: Any) -> Any:
+    values = case if type(case) is tuple else (case,)
+    return pytest.param(*values, marks=pytest.mark.long)
+
+
 def some_each_day(cases: Sequence[Any], share: int) -> list[Any]:
     """Return the cases of a test as its parameters. `make test` takes one of `share` cases, others every
     day."""
     today = FIRST_SEED // PER_DAY % share
-    return [
-        case if number % share == today else pytest.param(case, marks=pytest.mark.long)
-        for number, case in enumerate(cases)
-    ]
+    return [case if number % share == today else _long(case) for number, case in enumerate(cases)]
