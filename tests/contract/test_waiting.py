@@ -181,8 +181,20 @@ def test_a_strict_reader_continues_where_it_has_read_all_that_was_trimmed(api: S
     api.command("XTRIM", key, "MAXLEN", 0)
     api.command("XADD", key, "5-0", "a", "1")
     assert ids(api.post("/v1/read", read_body(key, "4-0", strict=True))) == ["5-0"]
+    assert strict_pages(api, f"{key}:pages") == [["1-0", "2-0"], ["3-0", "4-0"], ["5-0"]]
     lost = api.post("/v1/read", read_body(key, "2-0", strict=True))
     assert (lost.status_code, lost.json()["code"]) == (410, "POSITION_TRIMMED")
+
+
+def strict_pages(api: Server, key: str) -> list[list[str]]:
+    """The ids on the pages of a reader that trims what it has read."""
+    for number in range(1, 6):
+        api.command("XADD", key, f"{number}-0", "a", "1")
+    pages = [["0-0"]]
+    while pages[-1][-1] != "5-0":
+        pages.append(ids(api.post("/v1/read", read_body(key, pages[-1][-1], strict=True, count=2))))
+        api.command("XTRIM", key, "MINID", f"{pages[-1][-1]}1")
+    return pages[1:]
 
 
 # --- group reads -------------------------------------------------------------------------------------

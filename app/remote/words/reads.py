@@ -6,7 +6,6 @@ read is never sent with BLOCK: the readers wait, and the engine only looks.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from tailrace.app.remote.link.port import EngineError, Resp
@@ -17,7 +16,7 @@ from tailrace.app.remote.words.plan import Plan, Result, Words, value, values
 from tailrace.app.remote.words.spelling import id_word, option
 from tailrace.core.commands import Malformed, Read, ReadFrom, ReadLimits, Special
 from tailrace.core.limits import READ_ENTRIES_MAX, REPLY_BYTES_MAX
-from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamInfo, StreamRead
+from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
@@ -102,18 +101,11 @@ class _ReadAnswers:
             info = self._ends.require_untrimmed(source.key, after + 1, next(looks))
         entries = served.take(source.key, after)
         if info is not None:
-            self._note_end(source.key, after, info, entries or NO_ENTRIES)
+            self._ends.note(source.key, after, info, entries or NO_ENTRIES)
         if entries is None:
             return StreamRead(source.key, NO_ENTRIES, next=after)
         following = entries.ids[-1] if entries.ids else after
         return StreamRead(source.key, entries, next=following, cut=not entries.ids)
-
-    def _note_end(self, key: bytes, after: StreamId, info: StreamInfo, entries: Entries) -> None:
-        """Note the end of the stream, if the read has reached it. Entries can have come after the look."""
-        end = entries.ids[-1] if entries.ids else after
-        if end >= info.last_id:
-            later = len(entries.ids) - bisect_right(entries.ids, info.last_id)
-            self._ends.note(key, end, info.entries_added + later)
 
 
 def _last_id(result: Result) -> StreamId:
