@@ -14,6 +14,7 @@ module             what it owns
 `asgi`             uvicorn's ASGI cycle, for all requests that are not hot
 `hot_routes`       the checks of a hot request, and its way to the store
 `hot_request`      one hot request, until it is answered, on a `hot_connection`
+`turn_budget`      how long one connection may keep the event loop, for HTTP and WebSocket
 `hot_wait`         the wait of a hot read for entries
 `hot_run`          the hot requests of one read, executed together, on a `run_connection`
 `hot_turn`         the reads with appends of one turn of the event loop, on all connections

@@ -24,6 +24,7 @@ from tailrace.app.protocols.plain_heads import PlainHead
 from tailrace.app.protocols.request_reader import RequestReader
 from tailrace.app.protocols.run_connection import RunConnection
 from tailrace.app.protocols.state import CLOSED, FREE, HOT, ConnectionState
+from tailrace.app.protocols.turn_budget import TurnBudget
 
 
 class HotRun:
@@ -42,6 +43,7 @@ class HotRun:
         answers: Answers,
         hot: HotRoutes,
         client_ended: asyncio.Event,
+        budget: TurnBudget,
     ) -> None:
         self.held = b""
         self.kept = b""
@@ -50,6 +52,7 @@ class HotRun:
         self.server_state = connection.server_state
         self.bodies = PlainBodies()
         self._client_ended = client_ended
+        self._budget = budget
         self._state = state
         self._reader = reader
         self._queue = answers
@@ -102,11 +105,15 @@ class HotRun:
             self._turn.end()
 
     def carry_out_known(self, data: bytes, now_ns: int) -> None:
-        """Submit the requests with plain heads that `data` begins with; they are complete at `now_ns`.
-        `turn_ended` must follow. O(bytes)."""
+        """Submit the requests with plain heads that `data` begins with, until the budget is spent; they are
+        complete at `now_ns`. `turn_ended` must follow."""
         count, start, size = 0, 0, len(data)
         self._is_growing = True
+        budget = self._budget
+        budget.begin()
         while start < size:
+            if count and budget.is_spent:
+                break
             head = self._head_at(data, start)
             if head is None or start + head.size > size:
                 break
@@ -182,21 +189,22 @@ class HotRun:
         if self._state.receiving is CLOSED:
             request.stop_waiting()
             self._hot.observer.gone(request)
-        elif self._client_ended.is_set() and self._stop_waiting():
+        elif self._client_ended.is_set() and self.stop_waiting():
             self._connection.end_run()
 
     def end_after_input(self, incomplete: AsgiRequest | HotRequest | None) -> bool:
-        """Stop the read that waits, which gets no answer, because the client has ended its side and may be
-        gone. Return whether other answers are due: see `Answers.end_after_input`."""
-        is_over = self._stop_waiting()
-        return not is_over and self._queue.end_after_input(incomplete, self.deferred)
+        """Return whether answers are due after the client has ended its side: see
+        `Answers.end_after_input`."""
+        return self._queue.end_after_input(incomplete, self.deferred)
 
-    def _stop_waiting(self) -> bool:
-        """Stop the read that waits. Return whether no earlier request is without an answer."""
+    def stop_waiting(self) -> bool:
+        """Stop the read that waits, which gets no answer, because the client has ended its side and may be
+        gone. What follows it gets none either. Return whether no earlier request is without an answer."""
         if not self._due or not self._due[-1].stop_waiting():
             return False
         self._hot.observer.gone(self._due.pop())
         self._queue.queue.clear()  # a client would take the next answer for that of the read
+        self.held = b""
         if self._due:
             self._queue.submit(self._due[-1])
         return not self._due

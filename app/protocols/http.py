@@ -6,6 +6,7 @@ Hot requests go to the store (`hot_run`), all others to the application. This mo
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter_ns
 from typing import Any, ClassVar
 
 from uvicorn.config import Config
@@ -24,7 +25,18 @@ from tailrace.app.protocols.hot_run import HotRun
 from tailrace.app.protocols.refusals import ProtocolRefusal, Refusals
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.app.protocols.request_reader import RequestReader
-from tailrace.app.protocols.state import ANSWERED, BODY, DISCARDING, FREE, HOT, IDLE, ConnectionState, Event
+from tailrace.app.protocols.state import (
+    ANSWERED,
+    BODY,
+    CLOSED,
+    DISCARDING,
+    FREE,
+    HOT,
+    IDLE,
+    ConnectionState,
+    Event,
+)
+from tailrace.app.protocols.turn_budget import PIECE_BYTES, TurnBudget
 
 
 class HttpProtocol(asyncio.Protocol):
@@ -32,6 +44,7 @@ class HttpProtocol(asyncio.Protocol):
 
     registry: ClassVar[Connections]
     hot: ClassVar[HotRoutes]
+    clock: ClassVar[staticmethod[[], int]] = staticmethod(perf_counter_ns)
 
     def __init__(
         self, config: Config, server_state: ServerState, app_state: dict[str, Any], _loop: object = None
@@ -43,7 +56,14 @@ class HttpProtocol(asyncio.Protocol):
         self._answers = Answers(self.state)
         self._deadlines = Deadlines(self.registry.limits)
         self._memory = HeldMemory(self.registry)
-        self._run = HotRun(self, self.state, self._reader, self._answers, self.hot, self._asgi.client_ended)
+        self._budget = TurnBudget(self.clock)
+        self._run = HotRun(
+            self, self.state, self._reader, self._answers, self.hot, self._asgi.client_ended, self._budget
+        )
+        self._successor: asyncio.Protocol | None = None
+        """The WebSocket protocol, once it has the connection."""
+        self._is_input_over = False
+        """Whether the client has ended its side, and data that came before is still held."""
         self._arriving: HotRequest | AsgiRequest | None = None
         """The request whose body is incomplete."""
 
@@ -84,9 +104,12 @@ class HttpProtocol(asyncio.Protocol):
         """Keep a connection that the client has half closed for answers that are due. TLS cannot do this."""
         self._run.end_turn()
         self._asgi.client_ended.set()
+        if not self.transport.can_write_eof() or self._run.stop_waiting():
+            return False
         if self._run.held:
-            self.take(self._run.take_held())
-        return self.transport.can_write_eof() and self._run.end_after_input(self._arriving)
+            self._is_input_over = True
+            return True
+        return self._run.end_after_input(self._arriving)
 
     def pause_writing(self) -> None:
         """Pause writing: the client reads more slowly than the server writes."""
@@ -100,33 +123,64 @@ class HttpProtocol(asyncio.Protocol):
         """Execute hot requests whose heads are plain; pass all other data to the parser."""
         if self._run.kept:
             self._run.end_turn()
+        if self._run.held:
+            self._run.held += data
+            return
+        self._budget.begin()
         if self.state.answering is FREE and self.state.receiving is IDLE and not self._flow.write_paused:
             self._run.read(data)
         else:
             self.take(data)
 
     def take(self, data: bytes) -> None:
-        """Pass data to the parser, or hold it until a run is answered, and after data that is held. Nothing
-        is held once the client has ended its side: the application answers what follows the run."""
-        if self.state.receiving is DISCARDING:
+        """Pass data to the parser, piece by piece. Hold what comes after a run until the run is answered, and
+        what comes after the budget of the turn until the next turn."""
+        start = 0
+        while start < len(data):
+            receiving = self.state.receiving
+            if receiving is DISCARDING:
+                return
+            if receiving is CLOSED:
+                if self._successor is not None:
+                    self._successor.data_received(data[start:])
+                return
+            if (receiving is IDLE and self.state.answering is HOT) or self._budget.is_spent:
+                self._hold(data[start:])
+                return
+            piece = data[start : start + PIECE_BYTES]
+            start += PIECE_BYTES
+            try:
+                self._reader.feed(piece)
+            except ProtocolRefusal as refusal:
+                self._refusals.refuse(refusal, self._arriving)
+
+    def _hold(self, data: bytes) -> None:
+        """Keep data for later, and read nothing more until then."""
+        self._run.held = data
+        self._flow.pause_reading()
+        asyncio.get_running_loop().call_soon(self._continue_held)
+
+    def _continue_held(self) -> None:
+        """Continue with the data that is held, unless it is a request after one that has no answer yet:
+        `_continue` does then."""
+        is_next = self.state.receiving is IDLE and self.state.answering is not FREE
+        if is_next or self.state.receiving is CLOSED or not self._run.held:
             return
-        is_between = self.state.receiving is IDLE
-        may_hold = is_between and not self._asgi.client_ended.is_set()
-        if may_hold and (self.state.answering is HOT or self._run.held):
-            self._run.held += data
-            self._flow.pause_reading()
-            return
-        try:
-            self._reader.feed(data)
-        except ProtocolRefusal as refusal:
-            self._refusals.refuse(refusal, self._arriving)
+        if self._flow.read_paused:
+            self._flow.resume_reading()
+        self.data_received(self._run.take_held())
+        if self._is_input_over and not self._run.held:
+            self._is_input_over = False
+            if not self._run.end_after_input(self._arriving):
+                self.transport.close()
 
     # --- what arrives: called by the reader ----------------------------------------------------
 
     def head_received(self, head: RequestHead) -> None:
         """Wait for the body of a hot request; pass any other request to the application at once."""
         is_free = self.state.answering is FREE
-        if is_free and not self._flow.write_paused and (hot := self.hot.recognised(self._run, head)):
+        may_be_hot = is_free and not self._flow.write_paused and not self._budget.is_spent
+        if may_be_hot and (hot := self.hot.recognised(self._run, head)):
             self._arriving = hot
             return
         self._arriving = request = self._asgi.request(head)
@@ -162,6 +216,7 @@ class HttpProtocol(asyncio.Protocol):
         successor: Any = self._asgi.websocket()
         self.registry.replace(self, successor)
         self._release()
+        self._successor = successor
         hand_over(self.transport, successor, head, rest)
 
     # --- what is answered ----------------------------------------------------------------------
@@ -200,10 +255,10 @@ class HttpProtocol(asyncio.Protocol):
             self._answers.start_next()
         elif self.state.receiving is DISCARDING:
             self._refusals.write_if_due()
-        if self._flow.read_paused:
-            self._flow.resume_reading()
         if self._run.held:
-            self.data_received(self._run.take_held())
+            self._continue_held()
+        elif self._flow.read_paused:
+            self._flow.resume_reading()
 
     # --- the end -------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from tailrace.api.websocket_limits import CLOSE_GRACE_S, FRAME_BYTES_MAX, CloseC
 from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, HeldMemory
 from tailrace.app.protocols.deadlines import BODY_WINDOW_S
 from tailrace.app.protocols.ending import cut
+from tailrace.app.protocols.turn_budget import PIECE_BYTES, TurnBudget
 from tailrace.app.protocols.websocket_opening import OpeningProtocol
 from tailrace.app.protocols.websocket_output import WebSocketOutput
 
@@ -43,6 +44,9 @@ class WebSocketProtocol(OpeningProtocol):
         self._message_bytes = 0
         """The bytes received since the last complete message."""
         self._memory = HeldMemory(self.registry)
+        self._budget = TurnBudget()
+        self._unread = b""
+        """What is left for the next turns of the event loop."""
         self._last_mark = 0
         self._still_s = 0.0
 
@@ -109,6 +113,28 @@ class WebSocketProtocol(OpeningProtocol):
         self._memory.release()
         super().connection_lost(exc)
         self._output.end()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what arrives, piece by piece, as long as the budget of the turn lasts."""
+        if self._unread:
+            self._unread += data
+            return
+        self._budget.begin()
+        for start in range(0, len(data), PIECE_BYTES):
+            if self._budget.is_spent:
+                self._unread = data[start:]
+                self.transport.pause_reading()
+                self.loop.call_soon(self._continue_unread)
+                return
+            super().data_received(data[start : start + PIECE_BYTES])
+
+    def _continue_unread(self) -> None:
+        unread, self._unread = self._unread, b""
+        if self.transport.is_closing():
+            return
+        if not self.read_paused:
+            self.transport.resume_reading()
+        self.data_received(unread)
 
     def parse(self, data: bytes) -> None:
         """Parse the data, unless unfinished messages take too much memory."""

@@ -44,4 +44,4 @@ class OpeningProtocol(WebSocketsSansIOProtocol):
         early, self._early = self._early, b""
         if early and not self.transport.is_closing():
             self.transport.resume_reading()
-            self.parse(early)
+            self.data_received(early)

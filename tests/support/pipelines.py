@@ -92,7 +92,9 @@ async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]
 
 async def settled(protocol: Any, transport: Transport) -> None:
     def is_settled() -> bool:
-        return protocol.state.answering not in {Answering.HOT, Answering.ASGI} and not protocol._run.kept
+        return protocol.state.answering not in {Answering.HOT, Answering.ASGI} and not (
+            protocol._run.kept or protocol._run.held
+        )
 
     await until(is_settled)
     assert transport.is_reading_now

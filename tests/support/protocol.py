@@ -83,11 +83,19 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-def connected(store: EngineStore, app: Any = echo) -> tuple[HttpProtocol, Transport]:
-    """Return a connection that has just been made."""
+def still() -> int:
+    """Return the same time always, so that no turn of a connection ends early."""
+    return 0
+
+
+def connected(
+    store: EngineStore, app: Any = echo, clock: Callable[[], int] = still
+) -> tuple[HttpProtocol, Transport]:
+    """Return a connection that has just been made. `clock`: for the budget of its turns, in nanoseconds."""
     sources = Sources(store, None, Connections(DEFAULT_LIMITS))
     hot = create_hot_routes(sources, TokenBuckets(DEFAULT_LIMITS), UNSECURED)
     protocol_class = http_protocol(sources.connections, hot)
+    protocol_class.clock = staticmethod(clock)
     config = uvicorn.Config(app, interface="asgi3", http=protocol_class, lifespan="off", log_config=None)
     config.load()
     protocol, transport = protocol_class(config, ServerState(), {}), Transport()
