@@ -125,6 +125,7 @@ class HttpProtocol(asyncio.Protocol):
             self._run.end_turn()
         if self._run.held:
             self._run.held += data
+            self._flow.pause_reading()
             return
         self._budget.begin()
         if self.state.answering is FREE and self.state.receiving is IDLE and not self._flow.write_paused:
@@ -169,7 +170,10 @@ class HttpProtocol(asyncio.Protocol):
         if self._flow.read_paused:
             self._flow.resume_reading()
         self.data_received(self._run.take_held())
-        if self._is_input_over and not self._run.held:
+        if not self._is_input_over:
+            return
+        self._run.end_turn()
+        if not self._run.held:
             self._is_input_over = False
             if not self._run.end_after_input(self._arriving):
                 self.transport.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from asyncio import Transport
 from asyncio.transports import BaseTransport
 from collections.abc import Callable
+from time import perf_counter_ns
 from typing import Any, ClassVar, Final, cast
 
 from websockets.http11 import Request
@@ -33,6 +34,7 @@ class WebSocketProtocol(OpeningProtocol):
     because it was an HTTP connection before."""
 
     registry: ClassVar[Connections]
+    clock: ClassVar[staticmethod[[], int]] = staticmethod(perf_counter_ns)
     _output: WebSocketOutput
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -44,7 +46,7 @@ class WebSocketProtocol(OpeningProtocol):
         self._message_bytes = 0
         """The bytes received since the last complete message."""
         self._memory = HeldMemory(self.registry)
-        self._budget = TurnBudget()
+        self._budget = TurnBudget(self.clock)
         self._unread = b""
         """What is left for the next turns of the event loop."""
         self._last_mark = 0

@@ -49,8 +49,8 @@ KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE, HOT_G
 class PatientStore(EngineStore):
     """The store, which answers hot requests in a later turn of the loop, as one that waits for a disk."""
 
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(engine)
+    def __init__(self, engine: Engine, **options: Any) -> None:
+        super().__init__(engine, **options)
         begin = self.joining.begin
         self.joining.begin = lambda receiver: begin(_LateReceiver(receiver))  # type: ignore[method-assign]
 
