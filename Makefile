@@ -150,8 +150,8 @@ fuzz: $(FUZZ) ## Fuzz the grammar and all decoders, guided by coverage, for FUZZ
 	@$(BIN)/python -m tests.fuzz.run
 
 .PHONY: bench-hostile
-bench-hostile: $(BENCH) ## Run 600 hostile clients beside an honest one: disconnects, latencies, memory
-	@$(BIN)/python -m bench.hostile
+bench-hostile: $(BENCH) ## Run 600 hostile clients, then floods of one connection, beside an honest client: disconnects, latencies, memory
+	@failed=0; for bench in hostile floods; do $(BIN)/python -m bench.$$bench || failed=1; done; exit $$failed
 
 .PHONY: bench-largest
 bench-largest: $(BENCH) ## Send the largest request of each operation beside an honest client: delays, memory (BENCH_ARGS='--only xadd')

@@ -36,6 +36,7 @@ BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
     "cluster": (17,),
     "startup": (20,),
     "order_by_key": (21,),
+    "traffic": (23,),
 }
 """Each module, and the numbers of its rows. Modules are imported when they run, because importing Spark is
 slow.
