@@ -136,8 +136,14 @@ def test_a_handshake_elsewhere_is_an_ordinary_request(wire: Wire) -> None:
 
 def test_the_protocol_does_not_change_while_an_earlier_request_is_answered(wire: Wire) -> None:
     waiting = b'{"streams":[{"key":"x","after":"$"}],"wait_ms":100}'
-    wire.send(request("POST", "/v1/read", waiting) + handshake())
+    wire.send(request("POST", "/v1/read", waiting, "prefer: nothing") + handshake())
     assert [wire.receive().status for _ in range(2)] == [200, 426]
+
+
+def test_a_handshake_after_a_hot_request_is_read_after_its_answer(wire: Wire) -> None:
+    waiting = b'{"streams":[{"key":"x","after":"$"}],"wait_ms":100}'
+    wire.send(request("POST", "/v1/read", waiting) + handshake())
+    assert [wire.receive().status for _ in range(2)] == [200, 101]
 
 
 def test_a_handshake_by_its_absolute_target_is_accepted(wire: Wire) -> None:
