@@ -50,7 +50,6 @@ ALWAYS: Final[tuple[Words, ...]] = (
     (b"XPENDING", ABSENT, _G),
     (b"XCLAIM", ABSENT, _G, _G, b"0", b"1-1"),
     (b"XAUTOCLAIM", ABSENT, _G, _G, b"0", b"0"),
-    (b"EVAL", b"return 1", b"0"),
     # The engine.
     (b"TIME",),
     (b"ROLE",),

@@ -179,7 +179,7 @@ def test_a_gateway_that_lacks_a_right_is_not_ready_and_names_it_until_it_is_gran
             said = f"the user of the engine lacks rights at {engine.address}: "
             assert store.not_ready.reason.startswith(said)
             lacking = store.not_ready.reason.removeprefix(said).split()
-            assert {"+exists", "+publish", "+eval"} <= set(lacking) <= set(acl_line())
+            assert {"+exists", "+publish", "+type"} <= set(lacking) <= set(acl_line())
             assert "+function|load +fcall +fcall_ro" in found.inspection.warnings()[-1]
             engine.run("ACL", "SETUSER", "tailrace", *lacking)
             await inspect(link, found)

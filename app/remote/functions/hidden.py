@@ -33,11 +33,6 @@ def visible_groups(groups: Sequence[GroupInfo], hidden: AbstractSet[bytes] = fro
     ]
 
 
-def groups_with_hidden_consumer(groups: Sequence[GroupFullInfo]) -> AbstractSet[bytes]:
-    """Return the groups of XINFO STREAM FULL that have the hidden consumer."""
-    return {group.name for group in groups if any(each.name == NACKED for each in group.consumers)}
-
-
 def visible_consumers(consumers: Sequence[ConsumerInfo]) -> list[ConsumerInfo]:
     """XINFO CONSUMERS without the hidden consumer."""
     return [consumer for consumer in consumers if not is_reserved(consumer.name)]

@@ -7,6 +7,8 @@ entry as one without a consumer.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.counts import stored_deliveries
 from tailrace.app.remote.functions.names import settings_key, settings_keys, state_key
@@ -19,6 +21,7 @@ from tailrace.app.remote.functions.values import (
     number,
     optional,
     stream_id,
+    text,
 )
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.commands import (
@@ -51,6 +54,14 @@ def nack(command: NegativeAcknowledge, *, native: bool = False, has_settings: bo
     ]
     keys = (command.key, state_key(command.key), *settings_keys(has_settings, command.key))
     return Call(b"nack", keys, arguments, "change", _count)
+
+
+def nacked_groups(key: bytes) -> Call[AbstractSet[bytes]]:
+    """Ask which groups have the hidden consumer: reply their names. O(1) for a stream without emulated nacks,
+    else O(consumers)."""
+    return Call(
+        b"nacked_groups", (key, state_key(key)), [], "read", lambda answer: set(map(text, accepted(answer)))
+    )
 
 
 def _stored(retry_count: int | None, *, native: bool) -> int | None:

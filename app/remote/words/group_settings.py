@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import settings as calls
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
@@ -73,7 +74,10 @@ def _renewing(engine: Engine, command: CreateGroup | DestroyGroup, plan: Plan) -
 
 def info(engine: Engine, command: InfoGroups) -> Plan:
     """XINFO GROUPS, with the settings of the groups if the stream may have any."""
-    plan = groups.info_groups(command)
+    if engine.library is None:
+        return groups.info_groups(command)
+    nacked = pending_calls.nacked_groups(command.key)
+    plan = groups.info_groups(command, (engine.words(nacked, engine.capabilities.xnack), nacked))
     if not engine.has_settings(command.key):
         return plan
     call = calls.list_settings(command.key)

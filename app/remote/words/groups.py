@@ -9,13 +9,13 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec.structs import replace
 
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.hidden import (
-    groups_with_hidden_consumer,
     visible_consumers,
     visible_full_groups,
     visible_groups,
@@ -181,18 +181,16 @@ def with_state(info: StreamInfo, state: StreamState | None) -> StreamInfo:
     )
 
 
-def info_groups(command: InfoGroups) -> Plan:
-    """XINFO GROUPS. The full form shows which groups have the hidden consumer: also an engine with XNACK may
-    have been upgraded from one without."""
-    key = command.key
-    words = [b"XINFO", b"GROUPS", key]
+def info_groups(command: InfoGroups, nacked: tuple[Words, Call[AbstractSet[bytes]]] | None = None) -> Plan:
+    """XINFO GROUPS. `nacked`: the call that asks the library which groups have the hidden consumer, and its
+    words."""
+    words = [b"XINFO", b"GROUPS", command.key]
 
     def read(results: Sequence[Result]) -> list[GroupInfo]:
         groups = group_infos(values(results[0]))
-        full = stream_full_info(value(results[1]), 0)
-        return visible_groups(groups, groups_with_hidden_consumer(full.groups))
+        return visible_groups(groups, frozenset() if nacked is None else nacked[1].read(value(results[1])))
 
-    return Plan([words, [b"XINFO", b"STREAM", key, b"FULL", b"COUNT", b"1"]], read, key, is_atomic=True)
+    return Plan([words] if nacked is None else [words, nacked[0]], read, command.key, is_atomic=True)
 
 
 def info_consumers(command: InfoConsumers) -> Plan:

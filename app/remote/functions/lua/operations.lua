@@ -2,7 +2,7 @@
 
 local OPERATIONS = {
   append = append, find = find, producer = producer_epochs, take_over = take_over,
-  read_group = read_group, available = available, nack = nack, claim = claim, extend = extend, oldest = oldest,
+  read_group = read_group, available = available, nack = nack, nacked_groups = nacked_groups, claim = claim, extend = extend, oldest = oldest,
   delete_consumer = delete_consumer,
   delete = delete, ack_delete = ack_delete, trim = trim,
   mark = mark_stream, state = state_of, configure = configure, record = record,

@@ -50,6 +50,18 @@ local function nack(keys, args)
   return {'ok', done}
 end
 
+-- The groups with the hidden consumer. Only a stream with emulated nacks has some, also after the engine is upgraded.
+local function nacked_groups(keys)
+  local found = {'ok'}
+  if not redis.call('HGET', keys[2], 'nacks') or not exists(keys[1]) then return found end
+  for _, group in ipairs(groups_of(keys[1])) do
+    for _, flat in ipairs(redis.call('XINFO', 'CONSUMERS', keys[1], group.name)) do
+      if to_map(flat).name == NACKED then found[#found + 1] = group.name end
+    end
+  end
+  return found
+end
+
 -- Whether a claim may take the pending row: an entry without an owner is idle for any time.
 local function is_claimable(row, min_idle)
   return row[2] == NACKED or row[3] < 0 or row[3] >= min_idle
