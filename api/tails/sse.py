@@ -27,6 +27,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 import msgspec
 
+from tailrace.core.one_line import one_line
 from tailrace.core.stream_id import StreamId, format_id, invalid_id, parse_id
 
 EVENT_STREAM: Final = "text/event-stream"
@@ -62,14 +63,6 @@ PREFETCH_MAX: Final = 10_000
 COMMENT: Final = b":\n"
 """A comment, which shows that the connection is alive. Clients ignore it. The next event begins after it."""
 
-_LINE_ENDS_TO_SOME: Final = (
-    ("\u2028".encode(), rb"\u2028"),
-    ("\u2029".encode(), rb"\u2029"),
-    ("\u0085".encode(), rb"\u0085"),
-)
-"""Characters that end a line for `str.splitlines`, which common clients use. In the standard, only CR and LF
-do."""
-
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -86,9 +79,7 @@ def event(name: str, content: object, last_event_id: str = "") -> bytes:
 
     The data is one line, also for clients for which more characters than CR and LF end a line. O(bytes).
     """
-    data = _encode(content)
-    for character, escape in _LINE_ENDS_TO_SOME:
-        data = data.replace(character, escape)
+    data = one_line(_encode(content))
     known = f"id: {last_event_id}\n" if last_event_id else ""
     return f"event: {name}\n{known}data: ".encode() + data + b"\n\n"
 

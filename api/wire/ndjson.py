@@ -15,6 +15,7 @@ from tailrace.core.commands import Range
 from tailrace.core.limits import FILTER_STEP_BYTES, MIB
 from tailrace.core.log.entry_json import Shape, wire_lines, wire_ndjson
 from tailrace.core.log.field_choice import FieldChoice
+from tailrace.core.one_line import one_line
 from tailrace.core.replies import Entries, RangeReply
 
 EXPORT_PAGE_ENTRIES: Final = 10_000
@@ -36,7 +37,8 @@ class LineForm(NamedTuple):
         if self.choice is not None:
             stored = [each for each in entries.fragments if each is not None]
             entries = Entries(entries.ids, self.choice.of(stored))
-        return _fields_lines(entries, self.shape) if self.fields_only else wire_ndjson(entries, self.shape)
+        written = _fields_lines if self.fields_only else wire_ndjson
+        return one_line(written(entries, self.shape))
 
 
 def export_page(query: Range, wanted: EntryFilter | None = None) -> Range:

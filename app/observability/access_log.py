@@ -19,6 +19,8 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from tailrace.core.one_line import one_line
+
 access_logger: Final = logging.getLogger("tailrace.access")
 """Check its level before calling `log_request`: a request that is not logged then costs one test."""
 
@@ -54,7 +56,7 @@ class AccessLines:
         line = _Line(
             self._now(), "info", access_logger.name, _EVENT, request_id, method, path, status, duration_ms
         )
-        self._waiting.append(self._encode(line))
+        self._waiting.append(one_line(self._encode(line)))
         if len(self._waiting) > 1:
             return
         try:

@@ -15,6 +15,7 @@ import msgspec
 
 from tailrace.app.observability.access_log import write_lines_to
 from tailrace.app.settings import LogFormat, LogLevel
+from tailrace.core.one_line import one_line
 
 
 def configure_logging(log_format: LogFormat, log_level: LogLevel) -> None:
@@ -41,7 +42,7 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             members["traceback"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(members, enc_hook=str).decode()
+        return one_line(msgspec.json.encode(members, enc_hook=str)).decode()
 
 
 class ConsoleFormatter(logging.Formatter):

@@ -178,6 +178,15 @@ def test_an_export_of_fields_writes_whole_what_has_no_plain_fields(api: ApiClien
     assert lines[3]["pairs"] == [["a", "1"], ["a", "2"]]
 
 
+@pytest.mark.parametrize("query", ["end=%2B", "shape=pairs", "shape=fields", "field=a"])
+def test_a_line_of_an_export_is_one_line_for_every_client(api: ApiClient, query: str) -> None:
+    value = "x\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029y"
+    entry_id = api.post(ENTRIES, {"fields": {"a": value}}).json()["id"]
+    [line] = api.get(f"{ENTRIES}:export?{query}&start={entry_id}").text.splitlines()
+    entry = json.loads(line)
+    assert value in (entry.get("fields", entry).get("a"), *entry.get("pairs", [[]])[0])
+
+
 def test_an_export_in_pairs_and_base64(api: ApiClient) -> None:
     line = api.get(f"{ENTRIES}:export?shape=pairs&encoding=base64&end={FIRST}").json()
     assert (line["encoding"], line["pairs"][0]) == ("base64", ["cmlkZXI=", "Q2FzdGlsbGE="])

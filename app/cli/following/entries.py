@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from tailrace.app.cli.redis.quoting import quoted
+from tailrace.core.one_line import one_line
 from tailrace.core.stream_id import id_ms, parse_id
 
 TIME_MS_MIN: Final = 10**12
@@ -69,7 +70,7 @@ def as_cells(line: Line) -> str:
 def as_json(line: Line, *, with_key: bool) -> str:
     """Return the entry in the server's JSON form, with its `key` if `with_key`."""
     key = {"key": line.key.decode("utf-8", "backslashreplace")} if with_key else {}
-    return msgspec.json.encode({**key, **line.entry}).decode()
+    return one_line(msgspec.json.encode({**key, **line.entry})).decode()
 
 
 def from_template(template: str, line: Line) -> str:

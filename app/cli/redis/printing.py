@@ -14,6 +14,7 @@ import msgspec
 
 from tailrace.app.cli.redis.quoting import quoted
 from tailrace.app.cli.redis.replies import Failure, Reply, SimpleString, Words
+from tailrace.core.one_line import one_line
 
 RED: Final = "\x1b[31m"
 PLAIN: Final = "\x1b[0m"
@@ -96,7 +97,7 @@ def _raw_value(reply: Reply) -> bytes:
 
 
 def _json(reply: Reply, colour: bool) -> bytes:  # noqa: ARG001, FBT001 - JSON is without colours
-    return msgspec.json.encode(_json_value(reply)) + b"\n"
+    return one_line(msgspec.json.encode(_json_value(reply))) + b"\n"
 
 
 def _json_value(reply: Reply) -> Any:

@@ -17,6 +17,7 @@ import msgspec
 import typer
 
 from tailrace.app.cli.redis.quoting import quoted
+from tailrace.core.one_line import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -132,7 +133,7 @@ def print_rows(columns: Iterable[Column], items: Iterable[Item], *, as_json: boo
 
 def print_json(item: object) -> None:
     """Print one line of JSON."""
-    typer.echo(msgspec.json.encode(item).decode())
+    typer.echo(one_line(msgspec.json.encode(item)).decode())
 
 
 def print_facts(item: Item, facts: Iterable[Column], *, as_json: bool) -> None:

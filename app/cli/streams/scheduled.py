@@ -18,10 +18,11 @@ from tailrace.app.cli.client.http_client import RefusedByServer, Server, stream_
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, Column, Item, print_rows, text, time
 from tailrace.core.delay_limits import SCHEDULED_PAGE_MAX
+from tailrace.core.one_line import one_line
 
 
 def _content(item: Item) -> str:
-    return msgspec.json.encode(item.get("fields") or item["pairs"]).decode()
+    return one_line(msgspec.json.encode(item.get("fields") or item["pairs"])).decode()
 
 
 _COLUMNS: Final = (
