@@ -6,7 +6,7 @@ It owns the sentences for the parser's messages. It parses nothing itself.
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from typing import Final, NamedTuple
 
 _POSITION: Final = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
@@ -14,6 +14,13 @@ _POSITION: Final = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _BYTE_ORDER_MARK: Final = (
     "the text begins with a UTF-8 byte order mark (the bytes EF BB BF); save and send it without"
 )
+
+_WIDE: Final = "the text is UTF-16 or UTF-32; send it in UTF-8"
+
+_NOT_IN_JSON: Final = ("NaN", "Infinity")
+
+_BYTE: Final = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
+"""The message of msgspec."""
 
 _REASONS: Final = (
     ("EOF", "the text ends too early"),
@@ -42,11 +49,23 @@ def json_mistake(message: str, text: bytes) -> JsonMistake:
     """Return the mistake in `text` that the parser's error message describes."""
     if text.startswith(BOM_UTF8):
         return JsonMistake(_BYTE_ORDER_MARK, 1, 1)
+    if text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in text[:4]:
+        return JsonMistake(_WIDE, 1, 1)
     match = _POSITION.fullmatch(message)
     if match is None:
-        return JsonMistake(message)
+        at_byte = _BYTE.fullmatch(message)
+        return JsonMistake(message) if at_byte is None else _mistake_at(text, int(at_byte[2]), at_byte[1])
     line, column = int(match[2]), max(int(match[3]), 1)
     reason = next((text for begin, text in _REASONS if match[1].startswith(begin)), match[1])
     if reason == _REASONS[0][1] and (line, int(match[3])) == (1, 0):
         reason = "the body is empty"
     return JsonMistake(reason, line, column)
+
+
+def _mistake_at(text: bytes, place: int, reason: str) -> JsonMistake:
+    """Return the mistake at the byte `place`, which counts from 0."""
+    before, rest = text[:place], text[place:]
+    for name in _NOT_IN_JSON:
+        if rest.startswith(name.encode()):
+            reason = f"JSON has no {name}; to send it as text, write it in double quotes"
+    return JsonMistake(reason, before.count(b"\n") + 1, place - before.rfind(b"\n"))

@@ -146,10 +146,15 @@ def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRe
         try:
             parse_body(raw, model)
         except RequestRefused as refusal:
-            return refusal
-    elif isinstance(error, msgspec.DecodeError) and not isinstance(error, msgspec.ValidationError):
+            if refusal.code is HttpCode.MALFORMED_BODY or not _is_malformed(error):
+                return refusal
+    if _is_malformed(error):  # the model accepts NaN, and only the decoder knows that it is not JSON
         return malformed(json_mistake(str(error), raw))
     return mismatch([("", str(error))])
+
+
+def _is_malformed(error: Exception) -> bool:
+    return isinstance(error, msgspec.DecodeError) and not isinstance(error, msgspec.ValidationError)
 
 
 def refused(error: ValidationError, annotation: Any) -> RequestRefused:

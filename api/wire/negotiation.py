@@ -23,8 +23,8 @@ def settles(media_type: str) -> Callable[[Request], Awaitable[None]]:
     """Return the dependency of a route that answers `media_type`. It raises `RequestRefused`: 400 or 406."""
 
     async def settle(request: Request) -> None:
-        accept = request.headers.get("accept")
-        if accept is not None and not accepts(accept, media_type):
+        accept = ", ".join(request.headers.getlist("accept"))
+        if accept.strip(" ,") and not accepts(accept, media_type):
             raise RequestRefused(
                 HttpCode.NOT_ACCEPTABLE,
                 f"`Accept: {accept[:SHOWN_LENGTH_MAX]}` excludes {media_type}, the only type of this "

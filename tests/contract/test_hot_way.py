@@ -356,7 +356,15 @@ def test_headers_that_mean_something_are_heeded(wire: Wire, key: str, extra: str
 
 
 def test_an_unacceptable_answer_is_refused(wire: Wire, key: str) -> None:
-    assert wire.ask(request(f"/v1/streams/{key}/entries", ENTRY, "accept: text/html")).status == 406
+    path = f"/v1/streams/{key}/entries"
+    assert wire.ask(request(path, ENTRY, "accept: text/html")).status == 406
+    assert wire.ask(request(path, ENTRY, "accept: text/html", "accept: text/xml")).status == 406
+
+
+def test_an_empty_accept_is_as_none_and_several_are_one_list(wire: Wire, key: str) -> None:
+    path = f"/v1/streams/{key}/entries"
+    assert wire.ask(request(path, ENTRY, "accept: ")).status == 201
+    assert wire.ask(request(path, ENTRY, "accept: text/html", "accept: application/json")).status == 201
 
 
 UPGRADE = "\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: "

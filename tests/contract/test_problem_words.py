@@ -176,6 +176,10 @@ BODIES = [
     Mistake(
         "POST", "/v1/command", b'\xef\xbb\xbf["PING"]', 400, "a UTF-8 byte order mark (the bytes EF BB BF)"
     ),
+    Mistake("POST", ENTRIES, '{"fields":{"a":"b"}}'.encode("utf-16"), 400, "the text is UTF-16 or UTF-32"),
+    Mistake("POST", "/v1/command", '["PING"]'.encode("utf-16-le"), 400, "the text is UTF-16 or UTF-32"),
+    Mistake("POST", "/v1/command", b'["PING",\nNaN]', 400, "at line 2, column 1: JSON has no NaN"),
+    Mistake("POST", ENTRIES, b'{"fields":{"a":-Infinity}}', 400, "JSON has no Infinity"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":30.}}', 400, "the body is not valid JSON at line 1, column "),
     Mistake("POST", ENTRIES, {"rider": "x"}, 422, "/rider: unknown member; allowed: `fields`, `pairs`"),
     Mistake("POST", ENTRIES, {**FIELDS, "nomkstrem": True}, 422, "did you mean `nomkstream`?"),
