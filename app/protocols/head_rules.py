@@ -1,9 +1,10 @@
 """Checks the head of a request for the rules that the parser does not check.
 
 This module owns the rules of RFC 9112 that the parser leaves to its caller: the HTTP version, `Host`, the
-form of the target, and `Transfer-Encoding`. It never sees a connection. A head that breaks a rule raises
-`ProtocolRefusal`, and the connection ends with the response: a proxy in front of the server may have
-understood the head in another way, and may disagree with the server about where the request ends.
+form of the target, and `Transfer-Encoding`. It also refuses a repeated header that has one value. It never
+sees a connection. A head that breaks a rule raises `ProtocolRefusal`, and the connection ends with the
+response: a proxy in front of the server may have understood the head in another way, and may disagree with
+the server about where the request ends.
 """
 
 from __future__ import annotations
@@ -20,16 +21,29 @@ _VERSIONS: Final = frozenset({"1.0", "1.1"})
 
 _ABSOLUTE: Final = re.compile(rb"(?i:https?)://(" + AUTHORITY + rb")(/[^#]*|\?[^#]*)?")
 
+_ONCE: Final = {
+    name.lower().encode(): name
+    for name in (
+        *("Content-Encoding", "Content-Type", "Last-Event-ID"),
+        *("Idempotency-Key", "Producer-Epoch", "Producer-Id", "Producer-Layout"),
+        *("Consistency", "Min-Replicas", "Upstash-Encoding"),
+    )
+}
+"""The headers with one value. If one is repeated, the server and a proxy may use different values. The parser
+checks `Content-Length`, and authentication `Authorization`; other headers are lists, or change no reply."""
+
 _SHOWN_BYTES_MAX: Final = 100
 """The bytes of a wrong value that a refusal shows."""
 
 
 def require_sound_head(method: bytes, version: str, headers: Headers) -> None:
-    """Check version, method, `Host` and `Transfer-Encoding`. Names in `headers` are in lower case.
+    """Check version, method, `Host`, `Transfer-Encoding`, and headers with one value. Names in `headers` are
+    in lower case.
 
     Raises `ProtocolRefusal`: 400, 501 or 505. O(headers).
     """
     require_version(version)
+    _require_once(headers)
     if method == b"CONNECT":
         raise ProtocolRefusal(
             HttpCode.NOT_IMPLEMENTED, "CONNECT is not supported: this server is not a proxy"
@@ -45,6 +59,17 @@ def require_sound_head(method: bytes, version: str, headers: Headers) -> None:
     if hosts > 1 or (hosts == 0 and version == "1.1"):
         raise ProtocolRefusal(
             HttpCode.BAD_REQUEST, f"the request has {hosts} Host headers: an HTTP/1.1 request has exactly one"
+        )
+
+
+def _require_once(headers: Headers) -> None:
+    names = [name for name, _ in headers if name in _ONCE]
+    repeated = next((_ONCE[name] for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        detail = "it is given more than once; give it once"
+        errors = [{"parameter": repeated, "in": "header", "detail": detail}]
+        raise ProtocolRefusal(
+            HttpCode.INVALID_PARAMETER, f"`{repeated}`: {detail}", members={"errors": errors}
         )
 
 

@@ -7,6 +7,7 @@ decides which request is refused.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
@@ -26,20 +27,24 @@ from tailrace.app.protocols.state import ConnectionState, Event
 class ProtocolRefusal(Exception):
     """The server refuses a request before the application sees it, and ends the connection.
 
-    `headers`: headers that the status requires, in addition to the headers of every refusal.
+    `headers`: headers that the status requires, in addition to the headers of every refusal. `members`:
+    further members of the problem.
     """
 
-    def __init__(self, code: HttpCode, detail: str, headers: Headers = ()) -> None:
+    def __init__(
+        self, code: HttpCode, detail: str, headers: Headers = (), members: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(detail)
         self.code = code
         self.detail = detail
         self.headers = headers
+        self.members = members or {}
 
 
 def refusal_bytes(refusal: ProtocolRefusal, default_headers: Headers) -> bytes:
     """Return the whole response to a refused request. `default_headers`: the headers of every response."""
     request_id = new_request_id()
-    document = problem(refusal.code, refusal.detail, request_id)
+    document = problem(refusal.code, refusal.detail, request_id, **refusal.members)
     content = msgspec.json.encode(document)
     headers = (
         *default_headers,

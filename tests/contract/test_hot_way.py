@@ -398,6 +398,24 @@ def test_no_cache_may_store_an_answer_unless_it_is_a_file(
     assert (answer.status, answer.headers["cache-control"]) == (status, caching)
 
 
+@pytest.mark.parametrize("way", ["accept: */*", "x-not-hot: 1"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("Idempotency-Key", "k"), ("Producer-Id", "p"), ("Content-Type", "application/json")]
+)
+def test_a_repeated_header_with_one_value_is_refused_also_behind_an_answer(
+    wire: Wire, key: str, way: str, name: str, value: str
+) -> None:
+    path = f"/v1/streams/{key}/entries"
+    twice = request(path, ENTRY, way, f"{name}: {value}", f"{name.lower()}: {value}")
+    wire.send(request(path, ENTRY) + twice)
+    assert wire.receive().status == 201
+    refused = wire.receive()
+    assert (refused.status, refused.problem["code"]) == (400, "INVALID_PARAMETER")
+    [error] = refused.problem["errors"]
+    assert (error["parameter"], error["in"]) == (name, "header")
+    assert wire.is_closed()
+
+
 # --- the protocol ------------------------------------------------------------------------------------
 
 
