@@ -51,6 +51,8 @@ def hot_ack_command(key: bytes, group: bytes, raw: bytes) -> Acknowledge | None:
         if ids is not None and raw.endswith(b"}"):
             return Acknowledge(key, group, ids, require_group=True)
     require_few_elements(raw, REQUEST_ELEMENTS_MAX)
+    if raw.count(b":") > 1:
+        return None
     try:
         return ack_command(key, group, _decode_hot_ack(raw).ids)
     except UNREADABLE:

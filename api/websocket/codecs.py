@@ -77,7 +77,7 @@ class PlainAck(NamedTuple):
     ids: tuple[StreamId, ...] | range
 
 
-class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
+class RawAppend(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """An `append` with its key and fields as raw bytes. Documented as `AppendRequest`."""
 
     key: msgspec.Raw
@@ -94,7 +94,7 @@ class RawAppend(msgspec.Struct, forbid_unknown_fields=True):
     deliver_at_ms: Delay | None = None
 
 
-class RawCommand(msgspec.Struct, forbid_unknown_fields=True):
+class RawCommand(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A `command` with its words as raw bytes. Documented as `CommandRequest`."""
 
     command: msgspec.Raw

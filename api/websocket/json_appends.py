@@ -18,6 +18,7 @@ from tailrace.api.websocket.codecs import AppendRun, PlainAppend
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, JOINED_FRAME_BYTES_MAX, TURN_REQUESTS_MAX
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import require_few_elements
+from tailrace.api.wire.members import keeps_members
 from tailrace.api.wire.names import name_from_body
 from tailrace.core.limits import BULK_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry
@@ -50,6 +51,8 @@ def append_runs(data: str | bytes) -> list[AppendRun] | None:
     try:
         require_few_elements(raw, BULK_ELEMENTS_MAX)
         rows = _decode_rows(raw)
+        if not keeps_members(raw, rows):
+            return None
         fragments = _fragments_of([row.id for row in rows], [row.fields for row in rows])
         return None if fragments is None else list(_runs_of(rows, fragments))
     except (*UNREADABLE, BadEntry, RequestRefused):
@@ -64,6 +67,8 @@ def plain_append(data: str | bytes) -> PlainAppend | None:
     try:
         row = _decode_row(raw)
     except UNREADABLE:
+        return None
+    if not keeps_members(raw, row):
         return None
     return PlainAppend(raw, row.id, row.key, row.fields)
 

@@ -33,6 +33,7 @@ from tailrace.api.websocket_limits import (
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import explained, require_few_elements
 from tailrace.api.wire.id_lists import id_list
+from tailrace.api.wire.members import keeps_members, require_unique, require_unique_in_model
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
@@ -101,16 +102,21 @@ class JsonCodec(Codec):
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
         """Return the request, parsed and checked by pydantic."""
         require_few_elements(raw, REQUEST_ELEMENTS_MAX)
-        return model.model_validate_json(raw)
+        request = model.model_validate_json(raw)
+        require_unique_in_model(raw, request)
+        return request
 
     def new_entry(self, raw: bytes) -> NewEntry:
         """Return a decoded `append`; its fields are parsed once. Raises `RequestRefused`."""
         try:
             request = self._decode_append(raw)
             key = name_from_body(self._decode_text(request.key), encoding_of(request), "key")
-            return new_entry_of(key, self._fragment(request), request)
+            entry = new_entry_of(key, self._fragment(request), request)
         except (*UNREADABLE, BadEntry) as error:
             raise self._append_refusal(raw, error) from None
+        if not keeps_members(raw, request):
+            require_unique(raw)
+        return entry
 
     def _fragment(self, request: RawAppend) -> bytes:
         base64 = encoding_of(request) is not None
@@ -130,6 +136,8 @@ class JsonCodec(Codec):
         try:
             require_few_elements(raw, REQUEST_ELEMENTS_MAX)
             request = self._decode_ack(raw)
+            if not keeps_members(raw, request):
+                return None
             key, group = (
                 name_from_body(request.key, None, "key"),
                 name_from_body(request.group, None, "group"),
@@ -141,9 +149,13 @@ class JsonCodec(Codec):
     def words(self, raw: bytes) -> list[bytes]:
         """Return the words of a `command`, in the format of the command endpoint. Raises `RequestRefused`."""
         try:
-            return decode_command(bytes(self._decode_command(raw).command))
+            request = self._decode_command(raw)
+            words = decode_command(bytes(request.command))
         except UNREADABLE as error:
             raise explained(raw, CommandRequest, error) from None
+        if not keeps_members(raw, request):
+            require_unique(raw)
+        return words
 
     def encode(self, content: object) -> bytes:
         """Return one frame with `content`."""

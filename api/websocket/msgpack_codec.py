@@ -26,6 +26,7 @@ from tailrace.api.websocket.raw_appends import entry_refusal, has_fields, new_en
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import mismatch
+from tailrace.api.wire.members import repetition
 from tailrace.api.wire.names import checked_name
 from tailrace.core.grammar import Resp, Rows, SimpleString
 from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
@@ -41,6 +42,7 @@ class MsgpackCodec(Codec):
     is_text = False
 
     _decode_array: Final = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
+    _decode_members: Final = msgspec.msgpack.Decoder(dict[Any, msgspec.Raw]).decode
     _decode_any: Final = msgspec.msgpack.Decoder().decode
     _decode_envelope: Final = msgspec.msgpack.Decoder(Envelope).decode
     _decode_append: Final = msgspec.msgpack.Decoder(RawAppend).decode
@@ -57,8 +59,33 @@ class MsgpackCodec(Codec):
         """Return the id and op of a request. Raises `RequestRefused` if the request is not a map."""
         return decoded_envelope(self._decode_envelope, raw)
 
+    def _require_unique(self, raw: bytes) -> None:
+        """Raise `RequestRefused` 400 if a member is repeated."""
+        place = self._repeated_in(raw, "")
+        if place is not None:
+            raise repetition(place)
+
+    def _repeated_in(self, raw: bytes, place: str) -> str | None:
+        """Return the place of a map with a repeated member, in arrays of maps as well; None without one. A
+        decoded map keeps only the last value."""
+        if _is_msgpack_array(raw):
+            items = [bytes(item) for item in self._decode_array(raw)]
+            if not items or not _is_msgpack_map(items[0]):
+                return None
+            members = [(str(number), item) for number, item in enumerate(items)]
+        elif _is_msgpack_map(raw):
+            found = self._decode_members(raw)
+            if len(found) != _msgpack_map_length(raw):
+                return place
+            members = [(str(name), bytes(item)) for name, item in found.items() if name != "fields"]
+        else:
+            return None
+        places = (self._repeated_in(item, f"{place}/{name}") for name, item in members)
+        return next((each for each in places if each is not None), None)
+
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
         """Return the request, checked by pydantic. Raises `RequestRefused`."""
+        self._require_unique(raw)
         try:
             return model.model_validate(self._decode_any(raw))
         except UnicodeDecodeError:
@@ -70,9 +97,11 @@ class MsgpackCodec(Codec):
         try:
             request = self._decode_append(raw)
             key = checked_name(_octets(self._decode_any(request.key)), "key")
-            return new_entry_of(key, fragment_from_flat(self._flat(request)), request)
+            entry = new_entry_of(key, fragment_from_flat(self._flat(request)), request)
         except (*UNREADABLE, BadEntry) as error:
             raise entry_refusal(error) from None
+        self._require_unique(raw)
+        return entry
 
     def _flat(self, request: RawAppend) -> list[bytes]:
         if not has_fields(request):
@@ -87,9 +116,11 @@ class MsgpackCodec(Codec):
     def words(self, raw: bytes) -> list[bytes]:
         """Return the words of a `command`: strings, integers and bytes. Raises `RequestRefused`."""
         try:
-            return _words(self._decode_any(self._decode_command(raw).command))
+            words = _words(self._decode_any(self._decode_command(raw).command))
         except (*UNREADABLE, BadEntry) as error:
             raise mismatch([("", str(error))]) from None
+        self._require_unique(raw)
+        return words
 
     def encode(self, content: object) -> bytes:
         """Return one frame with `content`."""
@@ -135,12 +166,17 @@ _FIXARRAY: Final = range(0x90, 0xA0)
 _FIXARRAY_LENGTH_MAX: Final = 15
 _ARRAYS: Final = (0xDC, 0xDD)
 assert REQUESTS_PER_FRAME_MAX < 1 << 16, "the length of an array of replies takes two bytes"
+_FIXMAP: Final = range(0x80, 0x90)
 _FIXMAP_MASK: Final = 0x0F
 _MAP_LENGTH_BYTES: Final = {0xDE: 2, 0xDF: 4}
 
 
 def _is_msgpack_array(raw: bytes) -> bool:
     return bool(raw) and (raw[0] in _FIXARRAY or raw[0] in _ARRAYS)
+
+
+def _is_msgpack_map(raw: bytes) -> bool:
+    return bool(raw) and (raw[0] in _FIXMAP or raw[0] in _MAP_LENGTH_BYTES)
 
 
 def _msgpack_map_length(raw: bytes) -> int:

@@ -23,6 +23,7 @@ from tailrace.api.wire.bodies import (
     pointer_of,
     require_few_elements,
 )
+from tailrace.api.wire.members import keeps_members, require_unique
 from tailrace.api.wire.parameters import requested_id_of, trim_of
 from tailrace.core.commands import IdRequest, Trim
 from tailrace.core.errors import ErrorCode
@@ -47,7 +48,7 @@ Delay = Annotated[int, msgspec.Meta(ge=0, le=I64_MAX)]
 """A delay, or the time of a delivery, in milliseconds."""
 
 
-class RawEntry(msgspec.Struct, forbid_unknown_fields=True):
+class RawEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """One entry to append, with its fields as raw JSON. Documented as `EntryToAppend`."""
 
     fields: msgspec.Raw = msgspec.Raw()
@@ -66,7 +67,7 @@ class RawXadd(RawEntry, forbid_unknown_fields=True):
     deliver_at_ms: Delay | None = None
 
 
-class RawBatch(msgspec.Struct, forbid_unknown_fields=True):
+class RawBatch(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The body of `xadd_batch`. Documented as `XaddBatchBody`."""
 
     entries: list[RawEntry]
@@ -103,9 +104,12 @@ def decode_xadd(raw: bytes) -> tuple[RawXadd, NewEntries]:
     require_few_elements(raw, BODY_ELEMENTS_MAX)
     try:
         body = _decode_xadd(raw)
-        return body, new_entries((body,))
+        new = new_entries((body,))
     except (*UNREADABLE, BadEntry) as error:
         raise refusal_of(raw, XaddBody, error) from None
+    if not keeps_members(raw, body):
+        require_unique(raw, bytes(body.fields) or bytes(body.pairs))
+    return body, new
 
 
 def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
@@ -114,9 +118,12 @@ def decode_batch(raw: bytes) -> tuple[RawBatch, NewEntries]:
     try:
         body = _decode_batch(raw)
         require_count(len(body.entries))
-        return body, new_entries(body.entries)
+        new = new_entries(body.entries)
     except (*UNREADABLE, BadEntry) as error:
         raise refusal_of(raw, XaddBatchBody, error) from None
+    if not keeps_members(raw, body):
+        require_unique(raw)
+    return body, new
 
 
 def trimming_of(raw: dict[str, Any] | None) -> Trim | None:

@@ -26,6 +26,7 @@ from tailrace.api.wire.appends import (
     require_count,
 )
 from tailrace.api.wire.bodies import mismatch, require_few_elements_in_slices
+from tailrace.api.wire.members import repetition, require_unique
 from tailrace.api.wire.parameters import requested_id_of
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX, Slices, off_the_loop
 from tailrace.core.limits import BULK_ELEMENTS_MAX
@@ -43,6 +44,7 @@ class RawLargeBatch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _decode_batch: Final = msgspec.json.Decoder(RawLargeBatch).decode
+_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_entry: Final = msgspec.json.Decoder(RawEntry).decode
 
 
@@ -64,12 +66,15 @@ async def decode_batch_in_slices(raw: bytes) -> tuple[BatchOptions, NewEntries]:
     except UNREADABLE as error:
         raise refusal_of(raw, XaddBatchBody, error) from None
     require_count(len(body.entries))
+    require_unique(raw, bytes(_decode_members(raw)["entries"]))
     fragments: list[bytes] = []
     given: list[str | None] = []
     for number, each in enumerate(body.entries):
         try:
             size_bytes = memoryview(each).nbytes
             entry_id, fragment = await off_the_loop(size_bytes, partial(_id_and_fragment, each))
+        except RequestRefused as refusal:
+            raise _in_entry(refusal, number) from None
         except (*UNREADABLE, BadEntry) as error:
             raise _refused_entry(raw, number, bytes(each), error) from None
         fragments.append(fragment)
@@ -84,7 +89,14 @@ async def decode_batch_in_slices(raw: bytes) -> tuple[BatchOptions, NewEntries]:
 
 def _id_and_fragment(raw: msgspec.Raw) -> tuple[str | None, bytes]:
     entry = _decode_entry(raw)
-    return entry.id, fragment_of(entry)
+    fragment = fragment_of(entry)
+    require_unique(bytes(raw), bytes(entry.fields) or bytes(entry.pairs))
+    return entry.id, fragment
+
+
+def _in_entry(refusal: RequestRefused, number: int) -> RequestRefused:
+    """Return the error for a repeated member of an entry, with its place in the body."""
+    return repetition(f"/entries/{number}{refusal.errors[0]['pointer']}")
 
 
 def _refused_entry(raw: bytes, number: int, entry: bytes, error: Exception) -> RequestRefused:

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from tailrace.api.problems.json_texts import JsonMistake, json_mistake
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.texts import mistakes
+from tailrace.api.wire.members import require_unique_in_model
 from tailrace.api.wire.negotiation import JSON, require_content_type
 from tailrace.api.wire.turns import Slices
 from tailrace.core.errors import ErrorCode
@@ -79,9 +80,11 @@ def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
     """Return `raw` as `model`. Raises `RequestRefused`: 400, 413 or 422."""
     require_few_elements(raw, REQUEST_ELEMENTS_MAX)
     try:
-        return model.model_validate_json(raw)
+        body = model.model_validate_json(raw)
     except ValidationError as error:
         raise refused(error, model) from None
+    require_unique_in_model(raw, body)
+    return body
 
 
 def parse_value(raw: bytes, adapter: TypeAdapter[T], annotation: Any) -> T:

@@ -28,6 +28,7 @@ from tailrace.api.wire.bodies import (
     parse_value,
     require_few_elements,
 )
+from tailrace.api.wire.members import keeps_members, repeated_member
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import BATCH_ENTRIES_MAX, BODY_LINES_MAX, BULK_ELEMENTS_MAX
 from tailrace.core.log.entry import BadEntry
@@ -77,7 +78,10 @@ def _entries_of_whole(raw: bytes) -> NewEntries:
     rows = _decode_lines(raw)
     if len(rows) > BATCH_ENTRIES_MAX:
         require_count(len(rows))
-    return new_entries(rows)
+    new = new_entries(rows)
+    if not keeps_members(raw, rows) and any(map(repeated_member, filter(bytes.strip, raw.split(b"\n")))):
+        raise BadEntry("a line repeats a member")
+    return new
 
 
 def too_many_lines() -> RequestRefused:
@@ -104,7 +108,7 @@ def _refused_line(
 
 
 def _line_detail(number: int, refusal: RequestRefused) -> str:
-    if refusal.code is not HttpCode.MALFORMED_BODY or not refusal.errors:
+    if refusal.code is not HttpCode.MALFORMED_BODY or "column" not in (refusal.errors or ({},))[0]:
         return f"line {number}: {refusal.detail.removeprefix('the body: ')}"
     mistake = refusal.errors[0]
     return f"line {number} is not valid JSON at column {mistake['column']}: {mistake['detail']}"

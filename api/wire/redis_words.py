@@ -24,6 +24,7 @@ from tailrace.api.wire.bodies import (
     require_few_elements,
     require_few_elements_in_slices,
 )
+from tailrace.api.wire.members import require_unique
 from tailrace.api.wire.turns import PART_BYTES, Slices, off_the_loop
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import ErrorCode, StreamError
@@ -73,7 +74,11 @@ async def decode_commands(raw: bytes, commands_max: int, slices: Slices) -> list
 
 
 def _words_of(raw: bytes | msgspec.Raw) -> list[bytes]:
-    return _words(_decode_command.decode(raw))
+    items = _decode_command.decode(raw)
+    words = _words(items)
+    if dict in map(type, items):
+        require_unique(bytes(raw))
+    return words
 
 
 def _words(words: list[Any]) -> list[bytes]:

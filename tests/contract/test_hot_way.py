@@ -398,6 +398,54 @@ def test_no_cache_may_store_an_answer_unless_it_is_a_file(
     assert (answer.status, answer.headers["cache-control"]) == (status, caching)
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "place"),
+    [
+        ("entries", b'{"fields":{"a":"1"},"fields":{"b":"2"}}', "/fields"),
+        ("entries", b'{"fields":{"a":"1"},"id":"*","\\u0069d":"*"}', "/id"),
+        ("entries", b'{"fields":{"a":"\\""},"trim":{"max_length":1,"max_length":2}}', "/trim/max_length"),
+        ("entries:batch", b'{"entries":[{"fields":{"a":"1"},"fields":{"a":"2"}}]}', "/entries/0/fields"),
+        ("entries:batch", b'{"entries":[],"entries":[{"fields":{"a":"2"}}]}', "/entries"),
+        (
+            "entries:batch",
+            b'{"entries":[{"fields":{"a":"%b"}},{"id":null,"id":null,"pairs":[["a","1"]]}]}'
+            % (b"x" * 300_000),
+            "/entries/1/id",
+        ),
+        ("entries:import?shape=entry", b'{"fields":{"a":"1"}}\n{"pairs":[],"pairs":[["a","1"]]}', "/pairs"),
+        ("groups/g:ack", b'{"ids":["1-1"],"ids":["2-1"]}', "/ids"),
+        ("groups/g:nack", b'{"ids":["1-1"],"ids":["2-1"]}', "/ids"),
+        ("groups/g:claim", b'{"consumer":":","min_idle_ms":0,"ids":["1-1"],"ids":["1-1"]}', "/ids"),
+        ("/v1/read", b'{"streams":[{"key":"a:b","after":"0","after":"1"}]}', "/streams/0/after"),
+        ("/v1/read-group", b'{"group":"g","group":"g","consumer":"c","streams":[{"key":"k"}]}', "/group"),
+        ("/v1/command", b'["ECHO",{"base64":"YQ==","base64":"Yg=="}]', "/1/base64"),
+    ],
+)
+def test_a_repeated_member_is_malformed_on_both_ways(
+    wire: Wire, key: str, path: str, body: bytes, place: str
+) -> None:
+    target = path if path.startswith("/") else f"/v1/streams/{key}/{path}"
+    hot, documented = both(wire, target, body, NDJSON if "import" in path else "application/json")
+    assert (hot.status, hot.problem["code"]) == (400, "MALFORMED_BODY"), hot.body
+    assert hot.problem["errors"][0]["pointer"] == place
+    assert comparable(hot) == comparable(documented)
+    assert json.loads(wire.ask(_length_of(key)).body).get("length") in {None, 0}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"fields": {"id": "\\"id\\":", "fields": "x"}, "id": null, "trim": {"max_length": 5}}',
+        b'{ "fields" : {"a":"1"} , "id" : "*" , "nomkstream" : false }',
+    ],
+)
+def test_a_member_with_the_name_of_a_field_or_without_effect_is_no_repetition(
+    wire: Wire, key: str, body: bytes
+) -> None:
+    hot, documented = both(wire, f"/v1/streams/{key}/entries", body)
+    assert (hot.status, documented.status) == (201, 201), hot.body
+
+
 @pytest.mark.parametrize("way", ["accept: */*", "x-not-hot: 1"])
 @pytest.mark.parametrize(
     ("name", "value"), [("Idempotency-Key", "k"), ("Producer-Id", "p"), ("Content-Type", "application/json")]

@@ -176,6 +176,43 @@ def test_messagepack_is_carried_in_binary_frames(server: LiveServer, key: str) -
         assert "ok" in msgspec.msgpack.decode(reply)
 
 
+@pytest.mark.parametrize("form", ["%s", "[%s]"])
+@pytest.mark.parametrize(
+    "members",
+    [
+        '"op":"append","key":"%s","fields":{"a":"1"},"fields":{"a":"2"}',
+        '"op":"append","op":"append","key":"%s","fields":{"a":"1"},"entry_id":"*"',
+        '"op":"ack","key":"%s","group":"g","ids":["1-1"],"ids":["1-2"]',
+        '"op":"nack","key":"%s","group":"g","group":"h","ids":["1-1"]',
+        '"op":"command","command":["XLEN","%s"],"command":["PING"]',
+        '"op":"subscribe","streams":[{"key":"%s","after":"0","after":"$"}]',
+    ],
+)
+def test_a_request_that_repeats_a_member_is_malformed(server: LiveServer, members: str, form: str) -> None:
+    key = "repeated:member"
+    with opened(server) as connection:
+        connection.send(form % ('{"id":7,' + members % key + "}"))
+        reply = hear(connection)
+        [answer] = reply if isinstance(reply, list) else [reply]
+        assert (answer["id"], answer["error"]["code"]) == (7, "MALFORMED_BODY")
+        assert say(connection, {"id": 8, "op": "command", "command": ["EXISTS", key]})["ok"]["result"] == 0
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x83\xa2id\x07\xa2op\xa4ping\xa2op\xa4ping",
+        b"\x83\xa2id\x07\xa2op\xa9subscribe\xa7streams\x91\x82\xa3key\xa1k\xa3key\xa1l",
+        b"\x85\xa2id\x07\xa2op\xa6append\xa3key\xa1k\xa3key\xa1k\xa6fields\x81\xa1a\xa1b",
+    ],
+)
+def test_a_map_of_messagepack_that_repeats_a_member_is_malformed(server: LiveServer, raw: bytes) -> None:
+    with opened(server, subprotocols=[MSGPACK]) as connection:
+        connection.send(raw)
+        answer = msgspec.msgpack.decode(connection.recv(timeout=5))  # type: ignore[arg-type] # a binary frame
+        assert (answer["id"], answer["error"]["code"]) == (7, "MALFORMED_BODY")
+
+
 def test_large_frames_are_answered_in_their_order(server: LiveServer, key: str) -> None:
     large: dict[str, Any] = {
         "op": "append",
