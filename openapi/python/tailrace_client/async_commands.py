@@ -11,7 +11,7 @@ from tailrace_client import entry_calls, group_calls, service_calls
 from tailrace_client.entries import Slice
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import TailraceError
-from tailrace_client.following import follow_async
+from tailrace_client.following import AsyncFollowing
 from tailrace_client.generated import models
 from tailrace_client.service_calls import Command, Word, first_failure
 from tailrace_client.session import AsyncSession
@@ -121,9 +121,9 @@ class AsyncCommands:
         *,
         on_gap: Callable[[Gap], None] = log_gap,
         filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
-    ) -> AsyncIterator[StreamEntry]:
+    ) -> AsyncFollowing[StreamEntry]:
         """Yield entries of several streams as they arrive, like `Tailrace.tail`."""
-        return follow_async(self.session, StreamsTail(positions_of(streams, after), on_gap, filter))
+        return AsyncFollowing(self.session, StreamsTail(positions_of(streams, after), on_gap, filter))
 
     # --- the server ----------------------------------------------------------------------------
 

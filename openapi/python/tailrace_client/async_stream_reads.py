@@ -15,7 +15,7 @@ from tailrace_client.entries import Entry
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
-from tailrace_client.following import follow_async
+from tailrace_client.following import AsyncFollowing
 from tailrace_client.generated import models
 from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
@@ -135,9 +135,10 @@ class AsyncStreamReads(AsyncStreamOf):
         *,
         on_gap: Callable[[Gap], None] = log_gap,
         filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
-    ) -> AsyncIterator[Entry]:
-        """Yield new entries without end, like `Stream.tail`."""
-        return follow_async(self._session, Tail(self.key, after, on_gap, filter))
+    ) -> AsyncFollowing[Entry]:
+        """Yield new entries without end, like `Stream.tail`. The tail opens in `async with`, otherwise with
+        the first request for an entry."""
+        return AsyncFollowing(self._session, Tail(self.key, after, on_gap, filter))
 
     async def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
         """Split a range into parts, like `Stream.split`."""

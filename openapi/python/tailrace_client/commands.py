@@ -12,7 +12,7 @@ from tailrace_client import entry_calls, group_calls, service_calls
 from tailrace_client.entries import Slice
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import TailraceError
-from tailrace_client.following import follow
+from tailrace_client.following import Following
 from tailrace_client.generated import models
 from tailrace_client.service_calls import Command, Word, first_failure
 from tailrace_client.session import Session
@@ -151,14 +151,14 @@ class Commands:
         *,
         on_gap: Callable[[Gap], None] = log_gap,
         filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
-    ) -> Iterator[StreamEntry]:
+    ) -> Following[StreamEntry]:
         """Yield entries of several streams as they arrive, each as `(key, id, fields)`, without end.
 
         All streams begin after `after`, or each at its own position if `streams` is a mapping. Entries of one
         stream keep their order. Like `Stream.tail`, the tail resumes after a broken connection, and
         `filter` selects entries.
         """
-        return follow(self.session, StreamsTail(positions_of(streams, after), on_gap, filter))
+        return Following(self.session, StreamsTail(positions_of(streams, after), on_gap, filter))
 
     # --- the server ----------------------------------------------------------------------------
 

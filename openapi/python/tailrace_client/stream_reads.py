@@ -15,7 +15,7 @@ from tailrace_client.entries import Entry
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
-from tailrace_client.following import follow
+from tailrace_client.following import Following
 from tailrace_client.generated import models
 from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
@@ -153,14 +153,14 @@ class StreamReads(StreamOf):
         *,
         on_gap: Callable[[Gap], None] = log_gap,
         filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
-    ) -> Iterator[Entry]:
-        """Yield entries after `after` as they arrive, each as `(id, fields)`, without end. `$`: only new
-        entries.
+    ) -> Following[Entry]:
+        """Yield entries after `after` as they arrive, each as `(id, fields)`, without end. `$`: only entries
+        that are appended after this call has returned.
 
         After a broken connection the tail resumes at the same position. `on_gap` is called with the range of
         entries that were trimmed before the tail could read them. `filter`: only entries that match.
         """
-        return follow(self._session, Tail(self.key, after, on_gap, filter))
+        return Following(self._session, Tail(self.key, after, on_gap, filter))
 
     def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
         """Return boundaries that split a range into parts of about equal counts. The server reads no entries

@@ -64,6 +64,11 @@ class AnyTail(Generic[T]):
         self._received = bytearray()
 
     @property
+    def is_open(self) -> bool:
+        """Return whether the server has fixed the position."""
+        return self._position is not None
+
+    @property
     def request(self) -> Mapping[str, Any]:
         """Return the request that continues the tail. Discards an incomplete event, because the server sends
         it again."""

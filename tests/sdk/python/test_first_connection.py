@@ -74,9 +74,10 @@ def test_a_tail_and_an_export_of_a_wrong_address_fail_too() -> None:
     quick = RetryPolicy(first_connection_s=0.05)
     with Tailrace(f"http://{NOBODY}", retry=quick) as tailrace:
         stream = tailrace.stream("s")
-        for entries in (stream.tail(), stream.read(), stream.read_reverse(), tailrace.tail("s")):
+        reads = (stream.tail, lambda: next(stream.read()), lambda: next(stream.read_reverse()))
+        for read in (*reads, lambda: tailrace.tail("s")):
             with pytest.raises(TailraceError, match="NOT_CONNECTED: cannot connect to http://127"):
-                next(entries)
+                read()
 
 
 def test_the_asyncio_client_fails_in_the_same_way() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from itertools import islice
 
 import pytest
 
-from tailrace_client import NO_RETRIES, Entry, Gap, Stream, Tailrace, TailraceError
+from tailrace_client import NO_RETRIES, AsyncTailrace, Entry, Gap, Stream, Tailrace, TailraceError
 from tailrace_client.tail import Tail
 from tests.support.cutting_proxy import CuttingProxy
 
@@ -24,6 +25,28 @@ def test_a_tail_gives_what_is_there_and_what_comes(stream: Stream) -> None:
     stream.append({"n": "3"})
     stream.append([("n", "4"), ("n", "5")])
     assert texts(tail, 2) == ["3", "5"]
+
+
+def test_a_tail_is_open_when_the_call_returns(stream: Stream, tailrace: Tailrace) -> None:
+    stream.append({"n": "0"})
+    with stream.tail() as tail, tailrace.tail([stream.key]) as tail_of_several:
+        stream.append({"n": "1"})
+        assert texts(tail, 1) == ["1"]
+        assert next(tail_of_several).fields == {"n": "1"}
+    assert list(tail) == []
+
+
+def test_an_asyncio_tail_is_open_in_its_context(base_url: str, key: str) -> None:
+    async def program() -> None:
+        async with AsyncTailrace(base_url) as tailrace:
+            stream = tailrace.stream(key)
+            await stream.append({"n": "0"})
+            async with stream.tail() as tail, tailrace.tail([key]) as tail_of_several:
+                await stream.append({"n": "1"})
+                assert (await anext(tail))[1] == {"n": "1"}
+                assert (await anext(tail_of_several)).fields == {"n": "1"}
+
+    asyncio.run(asyncio.wait_for(program(), 60))
 
 
 def test_a_tail_goes_on_through_cuts_and_nothing_is_lost_or_doubled(
