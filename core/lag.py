@@ -1,7 +1,8 @@
 """The progress of a group: its counter of entries read, and its lag (rules 56 to 59).
 
 Both are exact if no entry was deleted after the group's position, or if the position is at an end of the
-stream. Otherwise they are unknown: None. The functions change nothing.
+stream. Otherwise they are unknown: None. `unread_count` then counts in the index, which Redis cannot do. The
+functions change nothing.
 """
 
 from __future__ import annotations
@@ -55,6 +56,16 @@ def entries_read_after(
 
 def _counts_on(stream: Stream, position: StreamId) -> bool:
     return position >= stream.first_id and not _tombstone_ahead(stream, position)
+
+
+def unread_count(stream: Stream, group: Group, *, decode: bool = True) -> int | None:
+    """Return how many entries the group has not delivered yet: `lag_of`, or where that is unknown, the count
+    from the block index. None as `BlockIndex.count_above`, so only if `decode` is False. O(log b)."""
+    lag = lag_of(stream, group)
+    if lag is not None:
+        return lag
+    above = stream.log.count_above(group.last_delivered_id, decode=decode)
+    return None if above is None else above + group.held_count
 
 
 def unread_since_ms(stream: Stream, group: Group, *, decode: bool = True) -> int | None:

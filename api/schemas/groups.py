@@ -78,7 +78,9 @@ class Group(WireModel):
         examples=[2],
     )
     lag: int | None = Field(
-        description="How many entries are not yet delivered; null if unknown.", examples=[1]
+        description="How many entries are not yet delivered; null if the engine of a gateway does not know "
+        "it.",
+        examples=[1],
     )
     lag_ms: int | None = Field(
         None,

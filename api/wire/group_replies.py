@@ -43,7 +43,7 @@ def group_json(group: GroupInfo) -> Json:
         "pending": group.pending_count,
         "last_delivered_id": format_id(group.last_delivered_id),
         "entries_read": group.entries_read,
-        "lag": group.lag,
+        "lag": _lag(group),
         **({} if group.lag_ms is None else {"lag_ms": group.lag_ms}),
         **_set_values(asdict(settings)),
         **_backoff_json(settings),
@@ -51,6 +51,11 @@ def group_json(group: GroupInfo) -> Json:
         **({} if group.keys_in_flight is None else {"keys_in_flight": group.keys_in_flight}),
         **({"dead_letters": group.dead_letter_count} if stream or group.dead_letter_count else {}),
     }
+
+
+def _lag(group: GroupInfo | GroupFullInfo) -> int | None:
+    """Return how many entries the group has not delivered; a gateway knows only what XINFO shows."""
+    return group.lag if group.unread_count is None else group.unread_count
 
 
 def group_named(infos: Reply, key: bytes, group: bytes) -> GroupInfo:
@@ -181,7 +186,7 @@ async def group_detail_json(group: GroupFullInfo, slices: Slices) -> Json:
         **named(name=group.name),
         "last_delivered_id": format_id(group.last_delivered_id),
         "entries_read": group.entries_read,
-        "lag": group.lag,
+        "lag": _lag(group),
         "pending": group.pending_count,
         "nacked": group.nacked_count,
         "pending_entries": await slices.rows(group.pending, pending_json),

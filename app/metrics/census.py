@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from heapq import heappush, heappushpop, nlargest
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sortedcontainers import SortedDict
 
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.keyspace import Keyspace
-from tailrace.core.lag import lag_of, unread_since_ms
+from tailrace.core.lag import unread_count, unread_since_ms
 from tailrace.core.stream import Stream
 
 WEIGHED_MAX: Final = 200
@@ -27,7 +27,11 @@ SLICE: Final = 50
 several slices, so a slice is short."""
 
 DECODED_MAX: Final = 500
-"""Blocks that one census decodes to find the oldest unread entry of a group; further groups have none."""
+"""Blocks that one census decodes to count the unread entries of a group or to find the oldest one; further
+groups have none."""
+
+_Measure: TypeAlias = Callable[..., int | None]
+"""A figure of a stream's group; None if it is unknown without decoding a block and `decode` is False."""
 
 
 class GroupState(NamedTuple):
@@ -142,7 +146,7 @@ class Census:
             self._add_to_rest(heappushpop(self.named, state))
 
     def _state_of(self, key: bytes, stream: Stream, group: Group) -> GroupState:
-        lag = lag_of(stream, group)
+        lag = self._undecoded(unread_count, stream, group)
         oldest_at_ms = group.pending.order.oldest_owned_ms()
         oldest_ms = 0 if oldest_at_ms is None else idle_since(oldest_at_ms, self._now_ms)
         settings = group.settings
@@ -163,16 +167,20 @@ class Census:
         )
 
     def _lag_ms(self, stream: Stream, group: Group) -> int:
-        """Return the age of the oldest unread entry. A block is decoded for it up to `DECODED_MAX` times."""
+        """Return the age of the oldest unread entry, -1 if it is unknown."""
         if group.last_delivered_id >= stream.log.last_id and not group.held_count:
             return 0
-        since_ms = unread_since_ms(stream, group, decode=False)
-        if since_ms is None:
-            if self._decoded >= DECODED_MAX:
-                return -1
+        since_ms = self._undecoded(unread_since_ms, stream, group)
+        return -1 if since_ms is None else idle_since(since_ms, self._now_ms)
+
+    def _undecoded(self, measure: _Measure, stream: Stream, group: Group) -> int | None:
+        """Return a measure of the group, None if it is unknown. It may decode a block, but a census decodes
+        `DECODED_MAX` at most."""
+        found = measure(stream, group, decode=False)
+        if found is None and self._decoded < DECODED_MAX:
             self._decoded += 1
-            since_ms = unread_since_ms(stream, group)
-        return 0 if since_ms is None else idle_since(since_ms, self._now_ms)
+            found = measure(stream, group, decode=True)
+        return found
 
     def _weigh(self, key: bytes, stream: Stream) -> None:
         weight = (len(stream.log.blocks), stream.length, key)

@@ -34,7 +34,7 @@ _GROUP_FIGURES: Final[dict[str, tuple[str, Callable[[GroupState], float]]]] = {
         lambda state: state.pending,
     ),
     "group_lag_entries": (
-        "Entries that the group has not read, by group; absent if deletions make it unknown.",
+        "Entries that the group has not read, by group; absent if it is unknown.",
         lambda state: state.lag,
     ),
     "group_lag_seconds": (

@@ -14,7 +14,7 @@ from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, requ
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.handlers.retention import retention_info
 from tailrace.core.idle import idle_since
-from tailrace.core.lag import lag_of, unread_since_ms
+from tailrace.core.lag import lag_of, unread_count, unread_since_ms
 from tailrace.core.log.fragment_bytes import fragment_bytes
 from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
 from tailrace.core.pending_limits import INFO_FULL_PARTS_MAX
@@ -124,6 +124,7 @@ def _full_group(execution: Execution, stream: Stream, group: Group, count: int |
         pending=_described(execution, group, None, count),
         consumers=[_full_consumer(execution, group, each, count) for each in group.consumers.values()],
         first_held_id=group.needed_from if group.held_count else None,
+        unread_count=unread_count(stream, group),
     )
 
 
@@ -173,6 +174,7 @@ def info_groups(execution: Execution, command: InfoGroups) -> list[GroupInfo]:
             lag_ms=_lag_ms(stream, group, execution.now_ms),
             held_count=None if group.order is None else group.held_count,
             keys_in_flight=None if group.order is None else len(group.order.in_flight),
+            unread_count=unread_count(stream, group),
         )
         for group in stream.groups.values()
     ]

@@ -129,6 +129,21 @@ class BlockIndex:
         position = count_below(self.cache.get(block).ids, value)
         return before + len(live_positions(block.holes, 0, position))
 
+    def count_above(self, value: StreamId, *, decode: bool = True) -> int | None:
+        """Return how many live entries are above `value`; None if it is unknown without decoding a block and
+        `decode` is False. The cost is that of `rank`."""
+        index = bisect_right(self._first_ids, value) - 1
+        if index < 0:
+            return self.length
+        block = self._blocks[index]
+        after = self.length - self._live_counts.before(self._blocks, index) - block.live
+        if value >= block.last_id:
+            return after
+        if not (decode or block.is_open or block.is_run):
+            return None
+        position = count_below(self._ids_of(block), value + 1)
+        return after + len(live_positions(block.holes, position, block.count))
+
     def has_more_than(self, count: int, start: StreamId, end: StreamId) -> bool:
         """Whether the blocks that are completely between two ids have more than `count` live entries
         together. O(log b + count / 100)."""

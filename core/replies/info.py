@@ -87,7 +87,7 @@ class GroupInfo(Struct, frozen=True, gc=False):
     entries_read: int | None
     """How many of all entries ever added are at or before the position; None: unknown (rules 56 and 57)."""
     lag: int | None
-    """How many entries the group has not delivered yet; None: unknown (rule 59)."""
+    """How many entries the group has not delivered yet, as XINFO shows it; None: unknown (rule 59)."""
     settings: GroupSettings = NO_SETTINGS
     """The settings. Redis does not have them."""
     dead_letter_count: int = 0
@@ -99,6 +99,9 @@ class GroupInfo(Struct, frozen=True, gc=False):
     """How many entries the group holds back because of `order_by`; None without an order by key."""
     keys_in_flight: int | None = None
     """How many different keys are in flight; None without an order by key."""
+    unread_count: int | None = None
+    """How many entries the group has not delivered yet, also where `lag` is None; None if the store does not
+    know it. Redis does not have it."""
 
 
 class ConsumerInfo(Struct, frozen=True, gc=False):
@@ -151,6 +154,8 @@ class GroupFullInfo(Struct, frozen=True, gc=False):
     first_held_id: StreamId | None = None
     """The first entry that the group holds back because of `order_by`; None if there is none. Redis does not
     have it."""
+    unread_count: int | None = None
+    """As in `GroupInfo`."""
 
 
 class StreamFullInfo(Struct, frozen=True):

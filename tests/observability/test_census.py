@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tailrace.app.metrics.census import SLICE, Census, GroupState
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
@@ -85,11 +87,21 @@ def test_where_no_group_may_be_named_all_are_one() -> None:
     assert census.rest == GroupState(1, 2, 0, b"", b"other")
 
 
-def test_a_lag_that_is_not_known_counts_as_nothing_in_the_rest() -> None:
+def test_a_lag_that_xinfo_does_not_know_is_counted() -> None:
     engine = Engine()
     with_group(engine, b"s", b"g", entries=3, delivered=1)
     last = list(engine.keyspace.streams[b"s"].groups[b"g"].pending.ids())[-1]
     engine.execute(c.DeleteEntries(b"s", (last + 1,)), NOW_MS)
+    assert counted(engine).named[0].lag == 1
+
+
+def test_a_lag_that_is_not_known_counts_as_nothing_in_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tailrace.app.metrics.census.DECODED_MAX", 0)
+    engine = Engine()
+    engine.execute(c.SetConfig((("stream-node-max-entries", 3),)), NOW_MS)
+    ids = tuple(number << 64 for number in range(1, 5))
+    engine.execute(c.Append(b"s", (b'{"n":"1"}',) * 4, ids), NOW_MS)
+    engine.execute(c.CreateGroup(b"s", b"g", ids[1]), NOW_MS)
     assert counted(engine).named[0].lag == -1
     rest = counted(engine, named_max=0).rest
     assert rest is not None

@@ -71,6 +71,20 @@ def test_groups_are_listed_and_found_by_name(api: ApiClient) -> None:
     assert_problem(api.get(f"{KEY}/groups/none"), 404, "NOGROUP")
 
 
+def test_the_lag_of_a_group_that_began_at_the_end_is_counted_and_xinfo_shows_none_as_redis(
+    api: ApiClient,
+) -> None:
+    api.put(f"{KEY}/groups/late")
+    for name in "ab":
+        api.post(f"{KEY}/entries", {"fields": {"name": name}})
+    [_, shown] = api.post("/v1/command", ["XINFO", "GROUPS", "race:france"]).json()["result"]
+    assert shown[-2:] == ["lag", None]
+    [_, detail] = api.get(KEY, params={"full": "true"}).json()["group_details"]
+    found = api.get(f"{KEY}/groups/late").json()
+    # A gateway knows only what the engine shows; it shows no lag in time either.
+    assert found["lag"] == detail["lag"] == (2 if "lag_ms" in found else None)
+
+
 def test_a_group_is_moved(api: ApiClient) -> None:
     assert api.post(f"{GROUP}:setid", {"after": "-", "entries_read": 0}).status_code == 204
     assert api.get(GROUP).json()["last_delivered_id"] == "0-0"

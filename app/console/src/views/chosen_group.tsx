@@ -20,7 +20,7 @@ const CONSUMERS_SHOWN = 200;
 
 /** Why the server has no number, in words. */
 export const LAG_UNKNOWN =
-  "The server cannot know the lag: the group was set to an id in the middle of the stream, or entries there were deleted.";
+  "The engine of the gateway does not know the lag: the group began in the middle of the stream, or entries there were deleted.";
 
 export function Chosen({
   streamKey,

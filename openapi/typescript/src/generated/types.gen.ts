@@ -488,7 +488,7 @@ export type Group = {
      */
     entries_read: number | null;
     /**
-     * How many entries are not yet delivered; null if unknown.
+     * How many entries are not yet delivered; null if the engine of a gateway does not know it.
      */
     lag: number | null;
     /**

@@ -40,7 +40,7 @@ class Group:
     entries_read: int | None
     """ How many entries the group has read, from the stream's first on; null if unknown. """
     lag: int | None
-    """ How many entries are not yet delivered; null if unknown. """
+    """ How many entries are not yet delivered; null if the engine of a gateway does not know it. """
     lag_ms: int | None
     """ The age of the oldest entry that is not yet delivered, in milliseconds, by the time in its id; absent if all
     are delivered, and behind a gateway. """
