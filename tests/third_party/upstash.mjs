@@ -99,7 +99,7 @@ const scenarios = {
     const transaction = redis.multi();
     transaction.xadd(key, "2-1", { rider: "Wood" }).xrange(key, "-", "+").xlen(key);
     const broken = redis.multi();
-    broken.xadd(key, "3-1", { rider: "Nobody" }).xadd(key, "no id", { rider: "Nobody" });
+    broken.xadd(key, "3-1", { rider: "Nobody" }).xdel(key, []);
     return {
       outcomes: await pipeline.exec({ keepErrors: true }),
       transacted: await transaction.exec(),
