@@ -26,7 +26,7 @@ from tailrace.api.wire.appends import (
     require_count,
 )
 from tailrace.api.wire.bodies import mismatch, require_few_elements_in_slices
-from tailrace.api.wire.members import repetition, require_unique
+from tailrace.api.wire.members import REPETITION_BYTES_MIN, repetition, require_unique
 from tailrace.api.wire.parameters import requested_id_of
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX, Slices, off_the_loop
 from tailrace.core.limits import BULK_ELEMENTS_MAX
@@ -66,9 +66,9 @@ async def decode_batch_in_slices(raw: bytes) -> tuple[BatchOptions, NewEntries]:
     except UNREADABLE as error:
         raise refusal_of(raw, XaddBatchBody, error) from None
     require_count(len(body.entries))
-    require_unique(raw, bytes(_decode_members(raw)["entries"]))
     fragments: list[bytes] = []
     given: list[str | None] = []
+    between_bytes = len(raw)
     for number, each in enumerate(body.entries):
         try:
             size_bytes = memoryview(each).nbytes
@@ -79,7 +79,11 @@ async def decode_batch_in_slices(raw: bytes) -> tuple[BatchOptions, NewEntries]:
             raise _refused_entry(raw, number, bytes(each), error) from None
         fragments.append(fragment)
         given.append(entry_id)
+        between_bytes -= size_bytes + len(b",")
         await slices.count(size_bytes)
+    if between_bytes >= REPETITION_BYTES_MIN:
+        await asyncio.sleep(0)
+        require_unique(raw, bytes(_decode_members(raw)["entries"]))
     ids = []
     for text in given:
         ids.append(requested_id_of(text))

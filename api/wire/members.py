@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from tailrace.api.problems.table import HttpCode, RequestRefused
 
-_REPETITION_BYTES_MIN: Final = 20
+REPETITION_BYTES_MIN: Final = 20
 """The bytes that an object of an append has at least, in addition to its largest value, if a member repeats:
 ``{"pairs":,"pairs":1}``."""
 
@@ -92,7 +92,7 @@ def require_unique(raw: bytes, value: bytes = b"") -> None:
     """Raise `RequestRefused` 400 if a member repeats. `value`: the text of the value that takes most of `raw`
     and has its own rule. O(1) if `raw` has little else, otherwise O(bytes)."""
     if value:
-        if len(raw) - len(value) < _REPETITION_BYTES_MIN:
+        if len(raw) - len(value) < REPETITION_BYTES_MIN:
             return
         raw = raw.replace(value, b"0", 1)
     place = repeated_member(raw)
