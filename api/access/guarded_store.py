@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from tailrace.api.access.security import Guard, admitted
+from tailrace.api.access.guard import Guard, admitted
 from tailrace.api.ports import Answer, StoreUnavailable, TurnStore, Watch
 from tailrace.api.principals import TokenScope, Unauthenticated
 from tailrace.core.bounds.reply_room import ReplyRoom

@@ -15,7 +15,7 @@ from typing import Final
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from tailrace.api.access.security import Guard
+from tailrace.api.access.guard import Guard
 from tailrace.api.principals import Unauthenticated
 
 ABORT_EXTENSION: Final = "tailrace.abort"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tailrace.api.access.security import admitted
+from tailrace.api.access.guard import admitted
 from tailrace.api.problems.table import CommandRefused
 from tailrace.api.websocket.codecs import NewEntry
 from tailrace.api.websocket.plan import Answers, Content, Plan, PlanContext, allowed, recorder, result_of

@@ -14,8 +14,9 @@ from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
+from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota, Rates, client_address_of, require_quota
-from tailrace.api.access.security import Guard, Security
+from tailrace.api.access.security import Security
 from tailrace.api.ports import StoreUnavailable, TurnStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
+from tailrace.api.access.guard import Guard
 from tailrace.api.access.permissions import is_administrative
-from tailrace.api.access.security import Guard
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import TokenScope
 from tailrace.api.websocket.codecs import Codec

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tailrace.api.access.security import Guard
+from tailrace.api.access.guard import Guard
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion

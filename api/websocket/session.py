@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any
 
+from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota
-from tailrace.api.access.security import Guard
 from tailrace.api.ports import StoreUnavailable, StreamStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused

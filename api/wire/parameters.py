@@ -15,9 +15,9 @@ from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator
 from starlette.requests import Request
 
+from tailrace.api.access.guard import guard_of
 from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.operation_scopes import scope_of
-from tailrace.api.access.security import guard_of
 from tailrace.api.ports import TurnStore
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.appends import Trimming

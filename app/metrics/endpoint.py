@@ -17,7 +17,8 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.api.access.security import guard_of, principal_of
+from tailrace.api.access.guard import guard_of
+from tailrace.api.access.security import principal_of
 from tailrace.api.principals import Principal
 from tailrace.app.metrics.census import Census, GroupState
 from tailrace.app.metrics.families import PREFIX, families, gauge

@@ -12,6 +12,7 @@ module             what it owns
 `head_rules`       the rules for a head that the parser does not check
 `handshakes`       which requests open a WebSocket
 `asgi`             uvicorn's ASGI cycle, for all requests that are not hot
+`older_cycle`      this cycle for clients of HTTP/1.0
 `hot_routes`       the checks of a hot request, and its way to the store
 `hot_request`      one hot request, until it is answered, on a `hot_connection`
 `turn_budget`      how long one connection may keep the event loop, for HTTP and WebSocket

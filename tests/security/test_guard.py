@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tailrace.api.access.guard import Guard
 from tailrace.api.access.guarded_store import GuardedStore
-from tailrace.api.access.security import Guard, Security
+from tailrace.api.access.security import Security
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Act, TokenScope, Unauthenticated
 from tailrace.app.store.service import EngineStore

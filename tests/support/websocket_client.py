@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from tailrace.api.access.security import UNSECURED, Guard
+from tailrace.api.access.guard import Guard
+from tailrace.api.access.security import UNSECURED
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import ANONYMOUS_LOCAL
 from tailrace.api.websocket.exchanges import Turn

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota
-from tailrace.api.access.security import UNSECURED, Guard
+from tailrace.api.access.security import UNSECURED
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Principal
 from tailrace.api.websocket.exchanges import PendingRun

@@ -13,8 +13,9 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
+from tailrace.api.access.guard import Guard
 from tailrace.api.access.guarded_store import GuardedStore
-from tailrace.api.access.security import UNSECURED, Guard
+from tailrace.api.access.security import UNSECURED
 from tailrace.api.access.token_end import ABORT_EXTENSION
 from tailrace.api.http.disconnect import while_connected
 from tailrace.api.principals import ANONYMOUS_LOCAL
