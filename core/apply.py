@@ -117,7 +117,7 @@ def _position_set(keyspace: Keyspace, effect: StreamPositionSet) -> None:
 
 def _group_created(keyspace: Keyspace, effect: GroupCreated) -> None:
     group = Group(effect.group, effect.last_delivered_id, effect.entries_read)
-    keyspace.streams[effect.key].groups[effect.group] = group
+    keyspace.streams[effect.key].add_group(group)
 
 
 def _group_moved(keyspace: Keyspace, effect: GroupMoved) -> None:

@@ -9,13 +9,14 @@ current and the last epoch (`core.idempotency.epochs`). A key of one kind never 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
 from tailrace.core.commands import Idempotency
 from tailrace.core.effects import AppendRemembered
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.idempotency.epochs import EpochKeys
+from tailrace.core.idempotency.epochs import Epoch, EpochKeys
 from tailrace.core.idempotency.timed_keys import Remembered, TimedKeys
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.stream_id import StreamId, id_ms
@@ -25,9 +26,14 @@ SCHEDULED: Final = b"scheduled:"
 the key expires, and then the scheduled ids."""
 
 
+_NO_TIMED: Final = TimedKeys()
+_NO_EPOCHS: Final = EpochKeys()
+"""The keys of all streams that never had one of the kind. Nothing is ever added to them."""
+
+
 class IdempotencyMemory:
     """The idempotency keys of one stream. Only `core.storage`, `core.garbage` and `core.invariants` use
-    `timed` and `epochs` directly."""
+    `timed` and `epochs` directly, and only for reading."""
 
     __slots__ = ("duplicates", "duration_s", "epochs", "keys_added", "maxsize", "timed")
 
@@ -41,9 +47,9 @@ class IdempotencyMemory:
         # The number of appends that were answered from memory.
         self.duplicates = 0
         # Keys without an epoch.
-        self.timed = TimedKeys()
+        self.timed = _NO_TIMED
         # Keys with an epoch.
-        self.epochs = EpochKeys()
+        self.epochs = _NO_EPOCHS
 
     @property
     def producer_count(self) -> int:
@@ -98,9 +104,26 @@ class IdempotencyMemory:
         made = Remembered(pack_ids(effect.ids), effect.fingerprint)
         self.keys_added += 1
         if effect.epoch is None:
-            self.timed.remember(effect.producer, effect.idempotency_key, made, self.maxsize)
+            self._own_timed().remember(effect.producer, effect.idempotency_key, made, self.maxsize)
         else:
-            self.epochs.remember(effect, effect.epoch, made)
+            self._own_epochs().remember(effect, effect.epoch, made)
+
+    def restore(self, producer: bytes, keys: OrderedDict[bytes, Remembered], epochs: list[Epoch]) -> None:
+        """Add a producer from stored state, after those added before. O(epochs)."""
+        if keys:
+            self._own_timed().restore(producer, keys)
+        if epochs:
+            self._own_epochs().restore(producer, epochs)
+
+    def _own_timed(self) -> TimedKeys:
+        if self.timed is _NO_TIMED:
+            self.timed = TimedKeys()
+        return self.timed
+
+    def _own_epochs(self) -> EpochKeys:
+        if self.epochs is _NO_EPOCHS:
+            self.epochs = EpochKeys()
+        return self.epochs
 
     def note_duplicate(self, producer: bytes) -> None:
         """Count an append of `producer` that was answered from memory, and mark the producer as used.
@@ -124,7 +147,10 @@ class IdempotencyMemory:
         """Return an independent copy. O(keys)."""
         twin = IdempotencyMemory(self.duration_s, self.maxsize)
         twin.keys_added, twin.duplicates = self.keys_added, self.duplicates
-        twin.timed, twin.epochs = self.timed.copy(), self.epochs.copy()
+        if self.timed.producers:
+            twin.timed = self.timed.copy()
+        if self.epochs.producers:
+            twin.epochs = self.epochs.copy()
         return twin
 
 

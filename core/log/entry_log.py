@@ -40,7 +40,7 @@ class EntryLog(EntryReader):
         # Where full blocks wait to be sealed; shared by all logs of a keyspace.
         self.sealing = sealing or SealingQueue()
         # First ids of dropped blocks that storage may hold. A checkpoint takes the list and clears it.
-        self.removed_ids: list[StreamId] = []
+        self.removed_ids: Sequence[StreamId] = ()
 
     def restore(self, blocks: Sequence[Block]) -> None:
         """Replace the blocks with `blocks`, which are in order. O(b)."""
@@ -228,6 +228,8 @@ class EntryLog(EntryReader):
         self.ended_bytes -= block.fragment_bytes
         self.cache.forget(block)
         if block.stored:
+            if not isinstance(self.removed_ids, list):
+                self.removed_ids = []  # most streams of one entry never need a list
             self.removed_ids.append(block.first_id)
 
     def _drop(self, index: int) -> None:

@@ -10,8 +10,12 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Final
 
 from tailrace.core.log.block import Block
+
+_NONE: Final = array("Q")
+"""The counts of all logs that never had a second block. Nothing is ever added to it."""
 
 
 class LiveCounts:
@@ -22,7 +26,7 @@ class LiveCounts:
     def __init__(self) -> None:
         # For each block but the first, the live entries between the first block and this one, plus a
         # constant. So trimming the first block, or dropping blocks before it, changes none of them.
-        self._below = array("Q")
+        self._below = _NONE
 
     def before(self, blocks: Sequence[Block], index: int) -> int:
         """Return how many live entries are in the blocks before `index`. O(1), and O(1) for each block that

@@ -86,7 +86,7 @@ class Draft:
             place = stream.serial, id_bytes(value)
             self._blocks.pop(place, None)
             self._removed.add(place)
-        stream.log.removed_ids.clear()
+        stream.log.removed_ids = ()
 
     def _file(self, row: BlockRow) -> None:
         place = row.serial, row.first_id

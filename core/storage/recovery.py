@@ -132,8 +132,7 @@ def _restore_stream(
     for name, raw in groups:
         _require(isinstance(name, bytes), f"a group of stream {serial}", "its name has a wrong type")
         body_of_group = opened(raw, f"group {name!r} of stream {serial}", seq_bytes(serial), name)
-        group = stream.groups[name] = decode_group(body_of_group)
-        stream.note_order(group)
+        stream.add_group(decode_group(body_of_group))
     found = len(stream.groups)
     _require(found == state.group_count, where, f"{found} groups, not {state.group_count}")
     keyspace.put(state.key, stream)

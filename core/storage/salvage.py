@@ -166,8 +166,7 @@ class Salvage:
                 self._lose(where, damage.what)
                 continue
             if serial in streams:
-                streams[serial].groups[group.name] = group
-                streams[serial].note_order(group)
+                streams[serial].add_group(group)
 
     # --- the journal ---------------------------------------------------------------------------
 

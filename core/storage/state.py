@@ -165,11 +165,8 @@ def restore_memory(row: list[Any]) -> IdempotencyMemory:
     memory = IdempotencyMemory(duration_s, maxsize)
     memory.keys_added, memory.duplicates = keys_added, duplicates
     for name, keys, epochs in producers:
-        if keys:
-            memory.timed.restore(name, _keys_of(keys))
-        if epochs:
-            known = [Epoch(number, layout, _keys_of(rows)) for number, layout, rows in epochs]
-            memory.epochs.restore(name, known)
+        known = [Epoch(number, layout, _keys_of(rows)) for number, layout, rows in epochs]
+        memory.restore(name, _keys_of(keys), known)
     return memory
 
 
