@@ -11,7 +11,7 @@ from tests.support.pages import ROOT, text_of
 
 FOLDERS: Final = ("core", "api", "app", "spark_client/tailrace_spark", "spark_client/pyspark_tailrace")
 CODE: Final = (*FOLDERS, "openapi/python/tailrace_client", "bench", "docker")
-LINES_MAX: Final = 250
+LINES_MAX: Final = 500
 ROW: Final = re.compile(r"^\| `([\w/]+)/` \| (.+) \|$", re.MULTILINE)
 
 
@@ -38,6 +38,6 @@ def sources() -> Iterator[str]:
                 yield str(name)
 
 
-def test_a_file_that_is_written_by_hand_has_at_most_250_lines() -> None:
+def test_a_file_that_is_written_by_hand_has_at_most_500_lines() -> None:
     long = {name for name in sources() if len((ROOT / name).read_text().splitlines()) > LINES_MAX}
-    assert not long, "split these by subject"
+    assert not long, "a file is one idea that a reader looks for: does each of these hold several?"
