@@ -130,7 +130,7 @@ class Stream:
         return bool(self.entries) and self.max_deleted != ZERO and self.max_deleted >= value
 
     def lag(self, group: Group) -> int | None:
-        """Rule 59, branch by branch."""
+        """Rule 59, branch by branch; Redis shows a negative number where this is unknown."""
         if self.added == 0 or not self.entries:
             return 0
         if group.last < self.first and self.max_deleted < self.first:
@@ -138,7 +138,9 @@ class Stream:
         known = group.read
         if known is None or self.has_tombstone_from(group.last):
             known = self.estimate(group.last)
-        return None if known is None else self.added - known + len(group.held)
+        if known is None or known > self.added:
+            return None
+        return self.added - known + len(group.held)
 
 
 def trim_rule(policy: str, max_length: int | None = None, min_id: Id = ZERO) -> Callable[[Stream], int]:
