@@ -29,10 +29,6 @@ PLAIN: Final = (
 """The usual forms. The first one is that of the Python client."""
 
 ODD: Final = (
-    Lines((_KEY, "Idempotency-Key: {other}", _PRODUCER)),
-    Lines((_KEY, "Idempotency-Key: {key}", _PRODUCER)),
-    Lines((_KEY, _PRODUCER), ("idempotency-key: {other}",)),
-    Lines((_KEY, _PRODUCER, "Producer-Id: other")),
     Lines((_KEY + " ", _PRODUCER)),
     Lines((_KEY, _PRODUCER + "\t")),
     Lines(("Idempotency-Key:{key}", _PRODUCER)),
@@ -62,8 +58,11 @@ BROKEN: Final = (
     "Idempotency-Key : {key}",
     "Idempotency-Key: {key}\r\nContent-Length: 1{length}",
     "Idempotency-Key: {key}\r\nContent-Length: {length}",
+    "Idempotency-Key: {key}\r\nidempotency-key: {other}",
+    "Idempotency-Key: {key}\r\nIdempotency-Key: {key}",
+    "Idempotency-Key: {key}\r\nProducer-Id: {producer}\r\nProducer-Id: other",
 )
-"""Forms that are not HTTP, so that the server ends the connection."""
+"""Forms that are not HTTP, or repeat a header with one value, so that the server ends the connection."""
 
 _KEYS: Final = ("1", "2", "22", "Idempotency-Key:")
 _PRODUCERS: Final = ("p", "q", "producer-1")
