@@ -20,9 +20,9 @@ FINDERS = {"7.0.15": find_redis_server, "8.10.2": find_redis_8_10, "valkey-9.1.2
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the newest engine alone and the oldest one as a Cluster; the tests of all others are long."""
     for item in items:
-        parameters = (
-            item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        )
+        if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        parameters = item.callspec.params
         if "executable" not in parameters:
             continue
         clusters = {"cluster", "hasty_cluster"}.intersection(item.fixturenames)
