@@ -156,6 +156,16 @@ def test_unread_entries_stay_if_they_are_protected(r: R) -> None:
     assert retention_of(r).protected_count == 0
 
 
+def test_an_append_keeps_a_block_whose_last_entry_is_the_first_unread_one(r: R) -> None:
+    r.run("CONFIG", "SET", "stream-node-max-entries", 2)
+    retain(r, max_length=1, protect_unread=True)
+    r.run("XGROUP", "CREATE", "race", "g", 0)
+    append(r, 3)  # of one millisecond, so that the second id follows the first one directly
+    r.run("XREADGROUP", "GROUP", "g", "alice", "COUNT", 1, "STREAMS", "race", ">")
+    append(r)
+    assert len(ids(r)) == 4
+
+
 def test_the_slowest_group_protects_entries(r: R) -> None:
     retain(r, max_length=1, protect_unread=True)
     at_ms(r, range(4))
