@@ -18,9 +18,10 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending import packing as packing_module
 from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending.strip import DELIVERIES_MAX, OWNERS_MAX, Share, Strip
-from tailrace.core.replies import ScheduleReply
+from tailrace.core.replies import ClaimReply, ScheduleReply
 from tailrace.core.storage.state import decode_group, encode_group
 from tests.support.engine_calls import FRAGMENT
+from tests.support.seeds import some_each_day
 from tests.unit.test_replay import GROUPS, KEYS, Program, picture
 
 STEPS: Final = 250
@@ -106,7 +107,7 @@ def packing(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
     return set_lengths
 
 
-@pytest.mark.parametrize("first_seed", range(0, 60, 12))
+@pytest.mark.parametrize("first_seed", some_each_day(range(0, 60, 12), 5))
 @pytest.mark.parametrize("program", [SmallReads, SmallClaims])
 def test_commands_have_the_same_results_as_without_strips(
     program: type[SmallReads], first_seed: int, packing: Callable[[int, int], None]
@@ -185,6 +186,16 @@ def test_entries_that_are_delivered_alone_become_one_unit(packing: Callable[[int
 def claim_alone(engine: Engine, numbers: range) -> None:
     for number in numbers:
         claim(engine, number, 900)
+
+
+def test_an_entry_of_a_strip_is_idle_enough_from_the_very_millisecond(
+    packing: Callable[[int, int], None],
+) -> None:
+    engine = packed_engine(packing, 10)
+    assert len(strips_of(engine.keyspace)) == 1
+    reply = engine.execute(c.AutoClaim(b"s", b"g", b"z", min_idle_ms=5, start=0), 11).reply
+    assert isinstance(reply, ClaimReply)
+    assert [value >> 64 for value in reply.entries.ids] == [*range(1, 7)]
 
 
 def shapes_of(engine: Engine) -> list[tuple[list[int], list[int]]]:
