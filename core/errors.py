@@ -175,6 +175,20 @@ def out_of_memory() -> StreamError:
     return StreamError(ErrorCode.MEMORY_LIMIT, "OOM command not allowed when used memory > 'maxmemory'.")
 
 
+def position_lost(after: str, next_id: str, last_id: str, incarnation: str | None) -> StreamError:
+    """Return the error of a read after `after`, a position of another stream than the one that has the key
+    now. Reading begins again after `next_id`."""
+    error = StreamError(
+        ErrorCode.POSITION_TRIMMED,
+        f"ERR {after} is a position of an earlier stream, read on after {next_id}",
+        next=next_id,
+        last_id=last_id,
+    )
+    if incarnation is not None:
+        error.details["incarnation"] = incarnation
+    return error
+
+
 def too_many_readers(most: int) -> StreamError:
     """Return the error of a read that would wait, while the maximum number of reads is already waiting."""
     return StreamError(

@@ -6,7 +6,8 @@ the parameters, `api.tails.tail` decides what a tail reads and sends, and `api.t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -18,7 +19,14 @@ from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.head import is_head
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode, request_id_of
-from tailrace.api.routes.tail_parameters import AFTER, LastEventId, ReaderParameter, Streams, TailReader
+from tailrace.api.routes.tail_parameters import (
+    AFTER,
+    LastEventId,
+    OfIncarnation,
+    ReaderParameter,
+    Streams,
+    TailReader,
+)
 from tailrace.api.tails import sse
 from tailrace.api.tails.group_tail import GroupTail, TailConsumer
 from tailrace.api.tails.tail import EventForm, PlainTail, Tail
@@ -26,8 +34,16 @@ from tailrace.api.tails.tail_response import TailResponse
 from tailrace.api.tallies import OpenLimit
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import Store, id_of, position_of
-from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
-from tailrace.core.errors import ErrorCode
+from tailrace.core.commands import (
+    SOME_INCARNATION,
+    PendingSummary,
+    Read,
+    ReadFrom,
+    ReadGroup,
+    ReadLimits,
+    Special,
+)
+from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.filters import Filter
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import MAX_ID, StreamId
@@ -89,6 +105,7 @@ async def tail(
     key: KeyPath,
     reader: ReaderParameter,
     after: Annotated[str | None, Query(description=AFTER, examples=["$"])] = None,
+    incarnation: OfIncarnation = None,
     last_event_id: LastEventId = None,
 ) -> Response:
     """Send the entries of a stream as Server-Sent Events, as soon as they are appended.
@@ -107,7 +124,8 @@ async def tail(
     unacknowledged at a time.
     """
     positions = {key: last_event_id or after}
-    return await _tail(request, store, positions, reader, labelled=False)
+    resumed = {key: incarnation or SOME_INCARNATION} if last_event_id else {}
+    return await _tail(request, store, positions, resumed, reader, labelled=False)
 
 
 @router.get(
@@ -135,16 +153,19 @@ async def tail_streams(
     that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
     """
     positions: dict[bytes, str | StreamId | None] = dict(streams)
+    resumed: dict[bytes, str] = {}
     if last_event_id:
-        resumed = sse.parse_composite_id(last_event_id)
-        positions |= {key: resumed[key] for key in streams if key in resumed}
-    return await _tail(request, store, positions, reader, labelled=True)
+        reached = sse.parse_composite_id(last_event_id)
+        positions |= {key: reached[key] for key in streams if key in reached}
+        resumed = dict.fromkeys(reached, SOME_INCARNATION)
+    return await _tail(request, store, positions, resumed, reader, labelled=True)
 
 
 async def _tail(
     request: Request,
     store: Store,
     positions: Mapping[bytes, str | StreamId | None],
+    resumed: Mapping[bytes, str],
     reader: TailReader,
     *,
     labelled: bool,
@@ -153,8 +174,10 @@ async def _tail(
     open_limit.require_room()
     form = EventForm(reader.shape, labelled)
     made: Tail
+    incarnation = None
     if reader.group is None:
-        made = await _plain_tail(store, positions, form, reader.wanted)
+        made = await _plain_tail(store, positions, resumed, form, reader.wanted)
+        incarnation = made.incarnation
     else:
         store = store.under("consume")
         if is_head(request):
@@ -165,7 +188,9 @@ async def _tail(
         return _head()
     turns = None if reader.wanted is None else request.app.state.filter_turns
     request_id = request_id_of(request.scope)
-    return TailResponse(store, made, request_id=request_id, open_limit=open_limit, turns=turns)
+    return TailResponse(
+        store, made, request_id=request_id, open_limit=open_limit, turns=turns, incarnation=incarnation
+    )
 
 
 def _head() -> Response:
@@ -178,18 +203,46 @@ def _head() -> Response:
 async def _plain_tail(
     store: StreamStore,
     positions: Mapping[bytes, str | StreamId | None],
+    resumed: Mapping[bytes, str],
     form: EventForm,
     wanted: Filter | None,
 ) -> PlainTail:
-    """Return a tail whose `$` and `+` are replaced by ids now, so that it misses no entry appended later."""
+    """Return a tail whose `$` and `+` are replaced by ids now, so that it misses no entry appended later.
+
+    `resumed`: the incarnations of the streams whose position comes from an earlier tail.
+    """
     sources = [ReadFrom(key, _position(position)) for key, position in positions.items()]
     reply = await store.execute(Read(tuple(sources), ReadLimits(count=1)))
     assert isinstance(reply, ReadReply)
-    resolved = {}
+    beyond = await _beyond(store, sources)
+    resolved, incarnations = {}, dict[bytes, str | None]()
     for source, read in zip(sources, reply.streams, strict=True):
+        key = source.key
         last_entry = read.entries.ids[0] - 1 if read.entries.ids else read.next
-        resolved[source.key] = source.after if isinstance(source.after, int) else last_entry
-    return PlainTail(resolved, form, wanted)
+        resolved[key] = source.after if isinstance(source.after, int) else last_entry
+        incarnations[key] = read.incarnation
+        if key in resumed:
+            unknown = SOME_INCARNATION if key in beyond else read.incarnation or SOME_INCARNATION
+            incarnations[key] = resumed[key] or unknown
+        elif isinstance(source.after, Special):
+            incarnations[key] = read.incarnation or SOME_INCARNATION
+    return PlainTail(resolved, form, wanted, incarnations, beyond - resumed.keys())
+
+
+async def _beyond(store: StreamStore, sources: Sequence[ReadFrom]) -> set[bytes]:
+    """Return the streams that have not reached their position: their last id is before it, or they are
+    missing."""
+    probes = [
+        Read((ReadFrom(source.key, source.after, SOME_INCARNATION),), ReadLimits(count=1))
+        for source in sources
+        if isinstance(source.after, int)
+    ]
+    answers = await asyncio.gather(*[store.execute_all([probe]) for probe in probes])
+    return {
+        probe.streams[0].key
+        for probe, [answer] in zip(probes, answers, strict=True)
+        if isinstance(answer, StreamError)
+    }
 
 
 def _position(given: str | StreamId | None) -> StreamId | Special:

@@ -9,7 +9,7 @@ from fastapi import Depends, Header, Query
 from starlette.requests import Request
 
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.schemas.base import I64_MAX
+from tailrace.api.schemas.base import I64_MAX, INCARNATION_EXAMPLE
 from tailrace.api.tails import sse
 from tailrace.api.tails.group_tail import TailConsumer
 from tailrace.api.wire.filtering import FilterParameter
@@ -25,6 +25,15 @@ LastEventId: TypeAlias = Annotated[
         alias="Last-Event-ID",
         description="The `id:` of the last event that the client received. It overrides `after`. Browsers "
         "send it when they reconnect.",
+    ),
+]
+
+OfIncarnation: TypeAlias = Annotated[
+    str | None,
+    Query(
+        description="The incarnation of the stream to which `Last-Event-ID` belongs. If the stream has "
+        "another one now, the tail sends a `gap` and goes on with the first entry.",
+        examples=[INCARNATION_EXAMPLE],
     ),
 ]
 

@@ -14,7 +14,7 @@ so that a busy stream does not delay the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from tailrace.api.name_members import named
 from tailrace.api.tails import sse
 from tailrace.api.wire.replies import entries_json, slice_json
-from tailrace.core.commands import Command, Read, ReadFrom, ReadGroup, ReadLimits
+from tailrace.core.commands import SOME_INCARNATION, Command, Read, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.filters import Filter
 from tailrace.core.log.entry_json import Shape
@@ -100,7 +100,11 @@ class Tail(Protocol):
 
 class PlainTail:
     """A tail of streams without a group. It sends the entries after `positions`; with `wanted`, those that
-    match.
+    match. If a stream is deleted and created again, the tail reports a gap and goes on with the new stream.
+
+    `incarnations`: those of the streams in which the positions were reached; None for a position that the
+    client chose. `ahead`: streams that have not reached their position. The client is not told these
+    positions, so that it comes back with the one that it chose.
 
     If entries do not match, the position advances without an event. The client learns it after
     `SKIPPED_MAX` entries, and with each sign of life.
@@ -109,9 +113,16 @@ class PlainTail:
     is_full = False
 
     def __init__(
-        self, positions: Mapping[bytes, StreamId], form: EventForm, wanted: Filter | None = None
+        self,
+        positions: Mapping[bytes, StreamId],
+        form: EventForm,
+        wanted: Filter | None = None,
+        incarnations: Mapping[bytes, str | None] | None = None,
+        ahead: Collection[bytes] = (),
     ) -> None:
         self._positions = dict(positions)
+        self._incarnations = dict(incarnations or {})
+        self._ahead = set(ahead)
         self._form = form
         self._wanted = wanted
         self._skipped = 0
@@ -121,6 +132,12 @@ class PlainTail:
         self._holes: tuple[bytes, StreamId] | None = None
         """A stream with missing entries between existing ones, and the id up to which entries may be
         missing."""
+
+    @property
+    def incarnation(self) -> str | None:
+        """The incarnation of the only stream; None if it is not known, or there are several streams."""
+        known = None if self._form.labelled else next(iter(self._incarnations.values()), None)
+        return known or None
 
     def opening(self) -> bytes:
         """Return the first bytes of the response, with the start position as id."""
@@ -156,7 +173,7 @@ class PlainTail:
         """Return one read for each stream, to find the streams whose entries were trimmed."""
         if self._holes is not None:
             key, _ = self._holes
-            return [Read((ReadFrom(key, self._positions[key]),), _EVENT_LIMITS)]
+            return [Read((self._source(key),), _EVENT_LIMITS)]
         if self._trimmed:
             return [Read((source,), _PROBE_LIMITS, strict=True) for source in self._sources()]
         return []
@@ -188,13 +205,24 @@ class PlainTail:
         if error.code is not ErrorCode.POSITION_TRIMMED:
             raise error
         position = self._positions[key]
+        if "next" in error.details:
+            return self._begin_again(key, position, error)
         first_id = parse_id(error.details["first_id"].encode())
         if first_id > position + 1:
             self._positions[key] = first_id - 1
         else:
             first_id = parse_id(error.details["last_id"].encode()) + 1
             self._holes = key, first_id - 1
-        content = {**named(key=key), "from": format_id(position), "to": format_id(first_id)}
+        return self._gap_event(key, position, first_id)
+
+    def _begin_again(self, key: bytes, position: StreamId, error: StreamError) -> bytes:
+        """Return a gap event that ends at the beginning of another stream, and continue there."""
+        self._positions[key] = parse_id(error.details["next"].encode())
+        self._incarnations[key] = incarnation = error.details.get("incarnation")
+        return self._gap_event(key, position, self._positions[key] + 1, incarnation=incarnation)
+
+    def _gap_event(self, key: bytes, after: StreamId, before: StreamId, **more: str | None) -> bytes:
+        content = {**named(key=key), "from": format_id(after), "to": format_id(before), **more}
         return sse.event("gap", content, self._last_event_id())
 
     def _read_past_holes(self, key: bytes, end: StreamId, reply: Reply | StreamError) -> list[bytes]:
@@ -215,6 +243,8 @@ class PlainTail:
 
     def _entries(self, read: StreamRead) -> bytes:
         """Return the event of a read, nothing if no entry matches."""
+        self._incarnations[read.key] = read.incarnation or SOME_INCARNATION
+        self._ahead.discard(read.key)
         del self._positions[read.key]
         self._positions[read.key] = read.next
         if self._wanted is not None:
@@ -231,7 +261,11 @@ class PlainTail:
         return self._form.nothing(*list(self._positions.items())[-1])
 
     def _sources(self) -> tuple[ReadFrom, ...]:
-        return tuple([ReadFrom(key, after) for key, after in self._positions.items()])
+        return tuple(map(self._source, self._positions))
+
+    def _source(self, key: bytes) -> ReadFrom:
+        return ReadFrom(key, self._positions[key], self._incarnations.get(key))
 
     def _last_event_id(self) -> str:
-        return self._form.last_event_id(self._positions)
+        known = {key: at for key, at in self._positions.items() if key not in self._ahead}
+        return self._form.last_event_id(known)

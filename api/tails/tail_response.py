@@ -34,6 +34,7 @@ from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
 from tailrace.api.tallies import OpenLimit
 from tailrace.api.wire.filtering import FilterTurns
+from tailrace.api.wire.stream_replies import incarnation_headers
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import ReadReply
@@ -51,7 +52,8 @@ class ClientStalled(Exception):
 class TailResponse(Response):
     """A response with the events of `tail`. It is counted in `open_limit`, and ends when the token ends.
 
-    `turns`: those of filters, if the tail has one. For `heartbeat_ms` and `stall_s`, see `api.tails.sse`.
+    `incarnation`: that of the stream, if known. `turns`: those of filters, if the tail has one. For
+    `heartbeat_ms` and `stall_s`, see `api.tails.sse`.
     """
 
     def __init__(
@@ -62,13 +64,14 @@ class TailResponse(Response):
         request_id: str | None,
         open_limit: OpenLimit,
         turns: FilterTurns | None = None,
+        incarnation: str | None = None,
         heartbeat_ms: int = sse.HEARTBEAT_MS,
         stall_s: float = sse.STALL_S,
     ) -> None:
         self.status_code = 200
         self.media_type = sse.EVENT_STREAM
         self.background = None
-        self.init_headers(sse.HEADERS)
+        self.init_headers({**sse.HEADERS, **incarnation_headers(incarnation)})
         self._store = store
         self._tail = tail
         self._request_id = request_id

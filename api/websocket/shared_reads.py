@@ -28,11 +28,12 @@ LIMITS: Final = ReadLimits(max_count=PUSH_ENTRIES_MAX, max_bytes=PUSH_BYTES_MAX)
 
 class ReadPosition(NamedTuple):
     """The position of a reader: a stream, and the id after which it reads. With `strict`, a gap is an
-    error."""
+    error. `incarnation`: as in `ReadFrom`."""
 
     key: bytes
     after: StreamId
     strict: bool
+    incarnation: str | None
 
 
 Received: TypeAlias = Delivery | StreamError | StoreUnavailable
@@ -74,7 +75,8 @@ class SharedReads:
 
 
 def _command(place: ReadPosition) -> Read:
-    return Read((ReadFrom(place.key, place.after),), LIMITS, block_ms=0, strict=place.strict)
+    source = ReadFrom(place.key, place.after, place.incarnation)
+    return Read((source,), LIMITS, block_ms=0, strict=place.strict)
 
 
 class SharedRead:

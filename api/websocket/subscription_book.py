@@ -14,12 +14,11 @@ from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import Failure, Filter
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
-from tailrace.api.websocket.subscriptions import Connection, Subscription
+from tailrace.api.websocket.subscriptions import Connection, Reached, Subscription
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
 from tailrace.core.commands import ReadGroup
 from tailrace.core.errors import ErrorCode
-from tailrace.core.stream_id import StreamId
 
 
 class SubscriptionBook:
@@ -46,7 +45,7 @@ class SubscriptionBook:
     def subscribe(
         self,
         sub: RequestId,
-        positions: Sequence[tuple[bytes, StreamId]],
+        positions: Sequence[Reached],
         wanted: Filter | None,
         credit: CreditBalance,
     ) -> None:

@@ -18,30 +18,30 @@ from tailrace.api.websocket.subscription_requests import (
     SubscribeRequest,
     UnsubscribeRequest,
 )
+from tailrace.api.websocket.subscriptions import Reached
 from tailrace.api.websocket.unsettled import Owner
 from tailrace.api.websocket_limits import FILTER_CHARACTER_BYTES
 from tailrace.api.wire.parameters import position_of
-from tailrace.core.commands import PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.commands import SOME_INCARNATION, PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.errors import StreamError
 from tailrace.core.filters import compile_filter
 from tailrace.core.replies import ReadReply, Reply
-from tailrace.core.stream_id import StreamId, format_id
+from tailrace.core.stream_id import format_id
 
 
 def subscribe(context: PlanContext, raw: bytes) -> Plan:
-    """Return the plan of a subscription to streams. Its commands resolve `$` and `+` to ids."""
+    """Return the plan of a subscription to streams. Its commands resolve `$` and `+` to ids, and tell
+    the incarnations of the streams."""
     request = context.codec.request(raw, SubscribeRequest)
     sources = [
         ReadFrom(name_of(stream.key, stream.encoding, "key"), position_of(stream.after))
         for stream in request.streams
     ]
     context.guard.allow("read", Read(tuple(sources)), "subscribe")
-    unresolved = tuple(
-        Read((source,), ReadLimits(count=1)) for source in sources if isinstance(source.after, Special)
-    )
+    looks = tuple(Read((source,), ReadLimits(count=1)) for source in sources)
     filter_length = len(request.filter) if isinstance(request.filter, str) else 0
     work_bytes = FILTER_CHARACTER_BYTES * filter_length
-    return Plan(unresolved, partial(_subscribed, context, request, sources), work_bytes=work_bytes)
+    return Plan(looks, partial(_subscribed, context, request, sources), work_bytes=work_bytes)
 
 
 def _subscribed(
@@ -50,7 +50,7 @@ def _subscribed(
     positions = _resolved(sources, answers)
     wanted = compile_filter(request.filter) if isinstance(request.filter, str) else _field_filter(request)
     context.book.subscribe(request.id, positions, wanted, _balance(request.credit))
-    places = [{**context.codec.names(key=key), "after": format_id(after)} for key, after in positions]
+    places = [{**context.codec.names(key=key), "after": format_id(after)} for key, after, _ in positions]
     return {"streams": places}
 
 
@@ -105,24 +105,18 @@ def _unsubscribed(context: PlanContext, sub: RequestId) -> Content:
     return {}
 
 
-def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[tuple[bytes, StreamId]]:
+def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[Reached]:
     """Return the position of each stream as an id: the given id, or the id that resolves `$` or `+`."""
-    looks = iter(answers)
-    return [
-        (source.key, _position_in(next(looks)) if isinstance(source.after, Special) else _id(source.after))
-        for source in sources
-    ]
+    return [_reached(source, answer) for source, answer in zip(sources, answers, strict=True)]
 
 
-def _position_in(answer: Reply | StreamError) -> StreamId:
+def _reached(source: ReadFrom, answer: Reply | StreamError) -> Reached:
     reply: ReadReply = result_of([answer])
     read = reply.streams[0]
-    return read.entries.ids[0] - 1 if read.entries.ids else read.next
-
-
-def _id(after: object) -> StreamId:
-    assert isinstance(after, int)
-    return after
+    if isinstance(source.after, int):
+        return Reached(source.key, source.after, read.incarnation)
+    after = read.entries.ids[0] - 1 if read.entries.ids else read.next
+    return Reached(source.key, after, read.incarnation or SOME_INCARNATION)
 
 
 def _field_filter(request: SubscribeRequest) -> FieldFilter | None:

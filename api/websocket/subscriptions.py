@@ -8,7 +8,7 @@ groups.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.credit import CreditBalance
@@ -17,6 +17,7 @@ from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import ReadPosition, Received, SharedRead, SharedReads
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.wire.filtering import AT_ONCE_MAX
+from tailrace.core.commands import SOME_INCARNATION
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.stream_id import ZERO_ID, StreamId, parse_id
 
@@ -56,19 +57,30 @@ class Connection(Protocol):
         ...
 
 
+class Reached(NamedTuple):
+    """Where a subscription begins to read a stream. `incarnation`: as in `ReadFrom`."""
+
+    key: bytes
+    after: StreamId
+    incarnation: str | None
+
+
 class Feed:
     """One stream of a subscription: its position, and its waiting read.
 
     `position` is the last id that was read. `gap_told_to` is the id up to which a gap was reported to the
-    client.
+    client. `incarnation` is that of the stream in which the position was reached.
     """
 
-    __slots__ = ("_gap_told_to", "_key", "_position", "_skipped", "_subscription", "_waiting")
+    __slots__ = ("_gap_told_to", "_incarnation", "_key", "_position", "_skipped", "_subscription", "_waiting")
 
-    def __init__(self, subscription: Subscription, key: bytes, position: StreamId) -> None:
+    def __init__(
+        self, subscription: Subscription, key: bytes, position: StreamId, incarnation: str | None
+    ) -> None:
         self._subscription = subscription
         self._key = key
         self._position = position
+        self._incarnation = incarnation
         self._gap_told_to = ZERO_ID
         self._waiting: SharedRead | None = None
         # Entries that did not match since the last push.
@@ -77,7 +89,9 @@ class Feed:
     def arm(self) -> None:
         """Wait for entries, if they may be pushed."""
         if self._waiting is None and self._subscription.may_push:
-            place = ReadPosition(self._key, self._position, self._position >= self._gap_told_to)
+            place = ReadPosition(
+                self._key, self._position, self._position >= self._gap_told_to, self._incarnation
+            )
             self._waiting = self._subscription.reads.join(place, self)
 
     def close(self) -> None:
@@ -90,6 +104,7 @@ class Feed:
         """Push the entries or the gap, or end the subscription with the error."""
         self._waiting = None
         if isinstance(received, Delivery):
+            self._incarnation = received.read.incarnation or SOME_INCARNATION
             self._take(received)
         elif isinstance(received, StreamError) and received.code is ErrorCode.POSITION_TRIMMED:
             self._tell_gap(received)
@@ -123,6 +138,9 @@ class Feed:
 
     def _tell_gap(self, error: StreamError) -> None:
         after = self._position
+        if "next" in error.details:
+            self._begin_again(after, error)
+            return
         first_id = parse_id(error.details["first_id"].encode())
         if first_id > after + 1:
             before = first_id
@@ -133,6 +151,14 @@ class Feed:
             self._gap_told_to = parse_id(error.details["last_id"].encode())
             before = self._gap_told_to + 1
         self._subscription.tell_gap(self._key, after, before)
+        self.arm()
+
+    def _begin_again(self, after: StreamId, error: StreamError) -> None:
+        """Report a gap that ends at the beginning of another stream, and read on there."""
+        self._position = parse_id(error.details["next"].encode())
+        self._gap_told_to = ZERO_ID
+        self._incarnation = error.details.get("incarnation")
+        self._subscription.tell_gap(self._key, after, self._position + 1)
         self.arm()
 
 
@@ -148,7 +174,7 @@ class Subscription:
         connection: Connection,
         reads: SharedReads,
         sub: RequestId,
-        positions: Iterable[tuple[bytes, StreamId]],
+        positions: Iterable[Reached],
         wanted: Filter | None,
         credit: CreditBalance,
     ) -> None:
@@ -158,7 +184,7 @@ class Subscription:
         self._connection = connection
         self._sub = sub
         self._is_closed = False
-        self._feeds = [Feed(self, key, position) for key, position in positions]
+        self._feeds = [Feed(self, *reached) for reached in positions]
 
     @property
     def stream_count(self) -> int:

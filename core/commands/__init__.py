@@ -63,6 +63,7 @@ from tailrace.core.commands.pending import (
 )
 from tailrace.core.commands.producers import FindAppend, InfoProducer, TakeOverEpoch
 from tailrace.core.commands.reading import (
+    SOME_INCARNATION,
     Batch,
     Counted,
     Range,
@@ -88,6 +89,7 @@ from tailrace.core.retention import RetentionRules
 
 __all__ = [
     "FULL_COUNT_DEFAULT",
+    "SOME_INCARNATION",
     "Access",
     "Acknowledge",
     "AcknowledgeAndDelete",

@@ -5,6 +5,8 @@ This module holds data only.
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 from tailrace.core.commands.arguments import Command, Malformed, Special
@@ -66,6 +68,10 @@ class SeekRange(Command, frozen=True):
     """How many entries to count; at least 1."""
 
 
+SOME_INCARNATION: Final = ""
+"""The incarnation of a position whose stream was not noted: a reader reached it, in some stream."""
+
+
 class ReadFrom(Struct, frozen=True):
     """One stream of a read."""
 
@@ -73,6 +79,10 @@ class ReadFrom(Struct, frozen=True):
     """The stream's key."""
     after: StreamId | Special | Malformed
     """The position to read after; an entry with exactly this id is not returned."""
+    incarnation: str | None = None
+    """The incarnation of the stream in which the position was reached: the read is refused with
+    POSITION_TRIMMED if the stream is another one, or missing. With `SOME_INCARNATION`, a stream whose last id
+    is before the position counts as another one. None: a position of any stream."""
 
 
 class ReadLimits(Struct, frozen=True):

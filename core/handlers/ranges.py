@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.core.bounds.reply_room import entries_bytes
-from tailrace.core.commands import Range, SeekRange, SplitRange, StreamLength
-from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.commands import SOME_INCARNATION, Range, ReadFrom, SeekRange, SplitRange, StreamLength
+from tailrace.core.errors import ErrorCode, StreamError, position_lost
 from tailrace.core.execution import Execution
 from tailrace.core.log.id_sequence import as_run
 from tailrace.core.replies import Boundary, Entries, RangeReply, SeekReply, SplitReply
 from tailrace.core.stream import Stream
-from tailrace.core.stream_id import StreamId, format_id
+from tailrace.core.stream_id import ZERO_ID, StreamId, format_id
 
 
 def read_range(execution: Execution, command: Range) -> RangeReply:
@@ -95,6 +95,20 @@ def require_untrimmed(stream: Stream, start: StreamId) -> None:
         first_id=format_id(first_id),
         last_id=format_id(stream.last_id),
     )
+
+
+def require_own_position(execution: Execution, source: ReadFrom, after: StreamId) -> None:
+    """Raise POSITION_TRIMMED where `after` was reached in another stream than the one under the key now: see
+    `ReadFrom.incarnation`. The beginning belongs to every stream. O(1)."""
+    known, stream = source.incarnation, execution.stream(source.key)
+    if known is None or not after:
+        return
+    if stream is None:
+        raise position_lost(format_id(after), format_id(ZERO_ID), format_id(ZERO_ID), None)
+    incarnation = execution.incarnation(stream)
+    if known != incarnation and (known != SOME_INCARNATION or after > stream.last_id):
+        before_all = format_id(max(stream.first_id - 1, ZERO_ID) if stream.first_id else ZERO_ID)
+        raise position_lost(format_id(after), before_all, format_id(stream.last_id), incarnation)
 
 
 def stream_length(execution: Execution, command: StreamLength) -> int:

@@ -9,7 +9,7 @@ from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Read, ReadFrom, ReadGroup, Special
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.handlers.lingering import lingering, waits_for_more
-from tailrace.core.handlers.ranges import require_untrimmed, smaller
+from tailrace.core.handlers.ranges import require_own_position, require_untrimmed, smaller
 from tailrace.core.log.id_sequence import as_run
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
@@ -26,6 +26,9 @@ def read(execution: Execution, command: Read) -> ReadReply:
     """
     execution.room(command.limits.page_bytes).require_any()
     positions = [_resolve(execution, source) for source in command.streams]
+    for source, after in zip(command.streams, positions, strict=True):
+        if source.incarnation is not None:
+            require_own_position(execution, source, after)
     if command.strict:
         _require_untrimmed(execution, command, positions)
     if waits_for_more(command):
@@ -96,12 +99,16 @@ def _read_stream(
     execution: Execution, key: bytes, after: StreamId, count: int | None, budget: ReplyBudget
 ) -> StreamRead:
     stream = execution.stream(key)
-    if stream is None or stream.log.last_id <= after or budget.is_spent or not execution.room().has_any:
+    if stream is None:
         return StreamRead(key, NO_ENTRIES, next=after)
+    incarnation = execution.keyspace.incarnation_of(stream)
+    if stream.log.last_id <= after or budget.is_spent or not execution.room().has_any:
+        return StreamRead(key, NO_ENTRIES, next=after, incarnation=incarnation)
     budget.begin_stream(key)
     entries = take_after(execution.room(), stream, after, count, budget)
     budget.end_stream(len(entries.ids))
-    return StreamRead(key, entries, next=entries.ids[-1] if entries.ids else after, cut=not entries.ids)
+    following = entries.ids[-1] if entries.ids else after
+    return StreamRead(key, entries, following, cut=not entries.ids, incarnation=incarnation)
 
 
 def take_after(
@@ -131,5 +138,5 @@ def take_after(
 
 def _resolved(command: Read, positions: list[StreamId], until_ms: int | None) -> Read:
     sources = zip(command.streams, positions, strict=True)
-    streams = tuple(ReadFrom(source.key, after) for source, after in sources)
+    streams = tuple(ReadFrom(source.key, after, source.incarnation) for source, after in sources)
     return replace(command, streams=streams, until_ms=until_ms)

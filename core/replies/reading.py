@@ -44,6 +44,8 @@ class StreamRead(Struct, frozen=True, gc=False):
     entries."""
     cut: bool = False
     """Whether MAXSIZE was reached before the first entry: Redis shows the stream without entries."""
+    incarnation: str | None = None
+    """As in `StreamInfo`, of a plain read; None if the stream is missing, and from a gateway."""
 
     @property
     def is_served(self) -> bool:

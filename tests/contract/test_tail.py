@@ -264,3 +264,61 @@ def test_a_last_event_id_that_no_event_had_is_a_400(api: Server, last_event_id: 
 def test_a_client_that_takes_no_event_stream_is_a_406(api: Server, key: str) -> None:
     response = httpx.get(tail_url(api, key), headers={"Accept": "application/json"})
     assert (response.status_code, response.json()["code"]) == (406, "NOT_ACCEPTABLE")
+
+
+# --- a stream that is created again ------------------------------------------------------------------
+
+
+def create_again(api: Server, key: str, *ids: str) -> None:
+    api.transaction(f"DEL {key}", *[f"XADD {key} {each} a {each}" for each in ids])
+
+
+def test_a_tail_of_a_stream_that_is_created_again_with_lower_ids_sends_all_of_it(
+    api: Server, key: str
+) -> None:
+    add(api, key, "9-0")
+    with open_tail(tail_url(api, key)) as tail:
+        create_again(api, key, "1-0", "20-0")
+        gap = tail.named("gap").data
+        assert (gap["from"], gap["to"]) == ("9-0", "1-0")
+        assert tail.named("entries").ids == ["1-0", "20-0"]
+
+
+def test_a_position_beyond_the_last_id_belongs_to_an_earlier_stream(api: Server, key: str) -> None:
+    add(api, key, "9-0")
+    create_again(api, key, "1-0")
+    with open_tail(tail_url(api, key), **{"Last-Event-ID": "9-0"}) as tail:
+        assert tail.named("gap").data["to"] == "1-0"
+        assert tail.named("entries").ids == ["1-0"]
+    others = f"{key}:other"
+    with open_tail(tails_url(api, key, others), **{"Last-Event-ID": f"{key}=9-0&{others}=5-0"}) as tail:
+        assert [tail.named("gap").data["to"] for _ in range(2)] == ["1-0", "0-1"]
+        assert tail.named("entries").ids == ["1-0"]
+        add(api, others, "3-0")
+        assert tail.named("entries").ids == ["3-0"]
+
+
+def test_a_position_with_its_incarnation_is_told_from_one_of_a_longer_later_stream(
+    api: Server, key: str
+) -> None:
+    add(api, key, "9-0")
+    with open_tail(tail_url(api, key)) as tail:
+        incarnation = tail.response.headers["X-Incarnation"]
+    url = tail_url(api, key, f"incarnation={incarnation}")
+    with open_tail(url, **{"Last-Event-ID": "8-0"}) as tail:
+        assert tail.named("entries").ids == ["9-0"]
+    create_again(api, key, "1-0", "20-0")
+    with open_tail(url, **{"Last-Event-ID": "9-0"}) as tail:
+        later = tail.named("gap").data["incarnation"]
+        assert later not in (None, incarnation)
+        assert tail.named("entries").ids == ["1-0", "20-0"]
+
+
+def test_a_start_that_the_stream_has_not_reached_is_kept_and_not_told_as_a_position(
+    api: Server, key: str
+) -> None:
+    add(api, key, "1-0")
+    with open_tail(tail_url(api, key, "after=5-0")) as tail:
+        assert tail.opening.id is None
+        add(api, key, "4-0", "6-0")
+        assert tail.named("entries").ids == ["6-0"]

@@ -295,3 +295,35 @@ def test_never_more_than_the_window_is_unacknowledged_and_everything_comes_in_th
         consumer.take()
         assert len(consumer.unacknowledged) <= prefetch
     assert len(set(consumer.delivered)) == expected
+
+
+# --- a stream that is created again ------------------------------------------------------------------
+
+
+def opened(calls: Calls, key: bytes, after: str) -> PlainTail:
+    """A tail at a position that was reached in the stream that exists now."""
+    incarnation = calls.engine.keyspace.incarnation_of(calls.engine.keyspace.streams[key])
+    return PlainTail({key: at(after)}, ONE, incarnations={key: incarnation})
+
+
+def test_a_tail_of_a_stream_that_was_created_again_tells_a_gap_and_sends_every_entry() -> None:
+    calls = Calls()
+    calls.add(b"s", "9-0")
+    tail = opened(calls, b"s", "9-0")
+    for first, *others in (["1-0", "2-0"], ["3-0", "20-0"]):
+        calls.reply(c.DeleteKeys((b"s",)))
+        calls.add(b"s", first, *others)
+        gap, *events = drained(calls, tail)
+        assert (gap.name, gap.data["to"]) == ("gap", first)
+        assert ids_of(events) == [first, *others]
+
+
+def test_a_tail_is_told_that_its_stream_is_missing_and_reads_the_next_one_from_its_beginning() -> None:
+    calls = Calls()
+    calls.add(b"s", "9-0")
+    tail = opened(calls, b"s", "9-0")
+    calls.reply(c.DeleteKeys((b"s",)))
+    told = {"key": "s", "from": "9-0", "to": "0-1", "incarnation": None}
+    assert drained(calls, tail) == [Event("gap", "0-0", told)]
+    calls.add(b"s", "1-0")
+    assert ids_of(drained(calls, tail)) == ["1-0"]

@@ -62,13 +62,16 @@ def test_several_streams_are_pushed_each_with_its_own_next() -> None:
     assert {(push["key"], push["next"]) for push in client.taken_pushes()} == {("s", "1-0"), ("t", "2-0")}
 
 
-def test_a_subscription_goes_on_through_the_deletion_of_its_stream() -> None:
+def test_a_subscription_whose_stream_is_created_again_is_told_a_gap_and_gets_every_entry() -> None:
     client = Client()
     client.append("s", 5)
     subscribed(client, after="$", credit=10)
-    client.store.run(DeleteKeys((b"s",)))
-    client.append("s", 6)
-    assert client.pushed_ids() == ["6-0"]
+    for number in (6, 1, 3):
+        client.store.run(DeleteKeys((b"s",)))
+        client.append("s", number)
+        gap, push = client.taken_pushes()
+        assert gap["gap"]["to"] == f"{number}-0"
+        assert [entry["id"] for entry in push["entries"]] == [f"{number}-0"]
 
 
 # --- credit ------------------------------------------------------------------------------------------

@@ -147,11 +147,14 @@ class Follower:
             raise RefusedByServer(int(content.get("status", 500)), content)
         key = _key_of(content)
         if event.name == "gap":
-            self._on_notice(
-                f"{key.decode('utf-8', 'backslashreplace')}: entries after {content['from']} and before "
-                f"{content['to']} were trimmed before they could be read"
-            )
+            self._on_notice(f"{key.decode('utf-8', 'backslashreplace')}: {_gap_text(content)}")
         return [Line(key, entry) for entry in content.get("entries", ())]
+
+
+def _gap_text(gap: Mapping[str, Any]) -> str:
+    if "incarnation" in gap:
+        return f"the stream was deleted after {gap['from']}; following the next one from {gap['to']}"
+    return f"entries after {gap['from']} and before {gap['to']} were trimmed before they could be read"
 
 
 def acknowledge(server: Server, reader: GroupMember | None, lines: Sequence[Line]) -> None:

@@ -57,8 +57,8 @@ class Gathering:
         """Count the entries of a look; return the command with all positions resolved."""
         pairs = list(zip(self._counted, command.streams, reply.streams, strict=True))
         self.available += sum(len(read.entries.ids) for _, _, read in pairs)
-        self._counted = tuple(ReadFrom(read.key, read.next) for _, _, read in pairs)
-        streams = tuple(ReadFrom(read.key, _position(source, read)) for _, source, read in pairs)
+        self._counted = tuple(replace(source, after=read.next) for _, source, read in pairs)
+        streams = tuple(replace(source, after=_position(source, read)) for _, source, read in pairs)
         return replace(command, streams=streams)
 
     def begin_again(self, command: AnyRead) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tailrace.api.ports import Answer
 from tailrace.app.remote.readers.gathering import gathering_of
 from tailrace.app.remote.readers.parts import AnyRead
-from tailrace.core.commands import Malformed, Read, ReadFrom, ReadGroup, Special
+from tailrace.core.commands import Malformed, Read, ReadGroup, Special
 from tailrace.core.replies import ReadReply
 
 Receive = Callable[[Answer], None]
@@ -97,7 +97,7 @@ class Waiter:
         self.last = reply
         if isinstance(self.command, Read):
             sources = zip(self.command.streams, reply.streams, strict=True)
-            streams = tuple(ReadFrom(source.key, read.next) for source, read in sources)
+            streams = tuple(replace(source, after=read.next) for source, read in sources)
             self.command = replace(self.command, streams=streams)
         if self.gathering is not None:
             self.gathering.begin_again(self.command)

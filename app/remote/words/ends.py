@@ -14,9 +14,10 @@ from typing import Final
 from tailrace.app.remote.link.port import EngineError
 from tailrace.app.remote.replies.infos import stream_info
 from tailrace.app.remote.words.plan import Result, value
-from tailrace.core.errors import ErrorCode, StreamError
+from tailrace.core.commands import ReadFrom
+from tailrace.core.errors import ErrorCode, StreamError, position_lost
 from tailrace.core.replies import Entries, StreamInfo
-from tailrace.core.stream_id import StreamId, format_id
+from tailrace.core.stream_id import ZERO_ID, StreamId, format_id
 
 NOTES_MAX: Final = 20_000
 """Notes of all streams; the oldest ones are forgotten."""
@@ -73,6 +74,21 @@ class Ends:
             return info
         self._keep(key, first_id - 1, info.entries_added - info.length)  # where the reader may continue
         raise _trimmed(start, first_id, info, is_sure=is_known and info.max_deleted_id < start)
+
+
+def require_own_position(source: ReadFrom, after: StreamId, result: Result) -> None:
+    """Raise POSITION_TRIMMED where the stream is missing, or its last id is before a position that a reader
+    has reached. `result`: the answer of XINFO STREAM. O(1).
+
+    An engine does not tell a stream that was created again from one whose newest entries were lost in a
+    failover. So reading goes on after the last id, not from the beginning.
+    """
+    if source.incarnation is None or not after:
+        return
+    is_missing = isinstance(result, EngineError) and b"no such key" in result.line
+    last_id = ZERO_ID if is_missing else stream_info(value(result)).last_id
+    if after > last_id:
+        raise position_lost(format_id(after), format_id(last_id), format_id(last_id), None)
 
 
 def _trimmed(start: StreamId, first_id: StreamId, info: StreamInfo, *, is_sure: bool) -> StreamError:

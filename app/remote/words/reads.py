@@ -13,6 +13,7 @@ from tailrace.app.remote.replies.infos import stream_info
 from tailrace.app.remote.replies.shapes import entries_of
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, Result, Words, value, values
+from tailrace.app.remote.words.ends import require_own_position
 from tailrace.app.remote.words.spelling import id_word, option
 from tailrace.core.commands import Malformed, Read, ReadFrom, ReadLimits, Special
 from tailrace.core.limits import READ_ENTRIES_MAX, REPLY_BYTES_MAX
@@ -67,7 +68,7 @@ def _looks(command: Read, source: ReadFrom) -> list[Words]:
     """Return the words that resolve a position, or that tell whether entries after it were trimmed."""
     if source.after is Special.LAST_ENTRY:
         return [[b"XREVRANGE", source.key, b"+", b"-", b"COUNT", b"1"]]
-    if source.after is Special.LAST_ID or command.strict:
+    if source.after is Special.LAST_ID or command.strict or source.incarnation is not None:
         return [[b"XINFO", b"STREAM", source.key]]
     return []
 
@@ -97,8 +98,11 @@ class _ReadAnswers:
             return StreamRead(source.key, NO_ENTRIES, next=_last_id(next(looks)))
         assert isinstance(after, int)
         info = None
-        if self._command.strict:
-            info = self._ends.require_untrimmed(source.key, after + 1, next(looks))
+        if self._command.strict or source.incarnation is not None:
+            look = next(looks)
+            require_own_position(source, after, look)
+            if self._command.strict:
+                info = self._ends.require_untrimmed(source.key, after + 1, look)
         entries = served.take(source.key, after)
         if info is not None:
             self._ends.note(source.key, after, info, entries or NO_ENTRIES)

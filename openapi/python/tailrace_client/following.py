@@ -79,7 +79,7 @@ def _follow(session: Session, tail: AnyTail[T]) -> Generator[T | None, None, Non
     is_open = False
     while True:
         try:
-            with session.stream(tail.request, session.settings.silence(SILENCE_MAX_S)) as chunks:
+            with session.stream(tail.request, session.settings.silence(SILENCE_MAX_S), tail.opened) as chunks:
                 for chunk in chunks:
                     attempts = session.attempts(is_idempotent=True)
                     yield from tail.take(chunk)
@@ -98,7 +98,9 @@ async def _follow_async(session: AsyncSession, tail: AnyTail[T]) -> AsyncGenerat
     is_open = False
     while True:
         try:
-            async with session.stream(tail.request, session.settings.silence(SILENCE_MAX_S)) as chunks:
+            async with session.stream(
+                tail.request, session.settings.silence(SILENCE_MAX_S), tail.opened
+            ) as chunks:
                 async for chunk in chunks:
                     attempts = session.attempts(is_idempotent=True)
                     for entry in tail.take(chunk):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from ssl import SSLContext
@@ -158,7 +158,12 @@ class Session:
         return call.read(answer)
 
     @contextmanager
-    def stream(self, request: Mapping[str, Any], timeouts: httpx.Timeout) -> Iterator[Iterator[bytes]]:
+    def stream(
+        self,
+        request: Mapping[str, Any],
+        timeouts: httpx.Timeout,
+        on_headers: Callable[[httpx.Headers], object] = id,
+    ) -> Iterator[Iterator[bytes]]:
         """Open one response and yield its bytes as they arrive. Leaving the context closes the response.
         Raises `TailraceError`."""
         try:
@@ -167,6 +172,7 @@ class Session:
                 if not answer.is_success:
                     answer.read()
                     raise self._error(request, answer)
+                on_headers(answer.headers)
                 yield answer.iter_bytes()
         except httpx.TransportError as error:
             raise error_of_transport(error, self.settings.shown_url) from error
@@ -226,7 +232,10 @@ class AsyncSession:
 
     @asynccontextmanager
     async def stream(
-        self, request: Mapping[str, Any], timeouts: httpx.Timeout
+        self,
+        request: Mapping[str, Any],
+        timeouts: httpx.Timeout,
+        on_headers: Callable[[httpx.Headers], object] = id,
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """Open one response, like `Session.stream`."""
         try:
@@ -236,6 +245,7 @@ class AsyncSession:
                 if not answer.is_success:
                     await answer.aread()
                     raise error_of_answer(answer)
+                on_headers(answer.headers)
                 yield answer.aiter_bytes()
         except httpx.TransportError as error:
             raise error_of_transport(error, self.settings.shown_url) from error

@@ -33,7 +33,11 @@ _log: Final = logging.getLogger("tailrace_client")
 
 
 class Gap(NamedTuple):
-    """Entries after `after` and before `before` that were trimmed before the tail could read them."""
+    """Entries after `after` and before `before` that were trimmed before the tail could read them.
+
+    If the stream was deleted and created again, the tail goes on with the first entry of the new stream:
+    `before` is that entry, whose id can be less than `after`.
+    """
 
     key: str
     after: str
@@ -61,6 +65,7 @@ class AnyTail(Generic[T]):
         self._name = name
         self._on_gap = on_gap
         self._position: str | None = None
+        self._incarnation: str | None = None
         self._received = bytearray()
 
     @property
@@ -74,6 +79,10 @@ class AnyTail(Generic[T]):
         it again."""
         self._received.clear()
         return self._request(given(self._position))
+
+    def opened(self, headers: Mapping[str, str]) -> None:
+        """Note the incarnation of the stream: the position belongs to it from now on."""
+        self._incarnation = headers.get("x-incarnation")
 
     @abstractmethod
     def _request(self, position: str | Unset) -> Mapping[str, Any]:
@@ -103,6 +112,7 @@ class AnyTail(Generic[T]):
         entries = self._entries(json.loads(data)) if name == b"entries" else []
         if name == b"gap":
             gap = json.loads(data)
+            self._incarnation = gap.get("incarnation", self._incarnation)
             self._on_gap(Gap(gap["key"], gap["from"], gap["to"]))
         elif name in {b"end", b"problem"}:
             raise _end_of(data)
@@ -126,6 +136,7 @@ class Tail(AnyTail[Entry]):
             self._name,
             after=self._after,
             last_event_id=position,
+            incarnation=given(self._incarnation),
             filter_=self._condition,
             **_NO_GROUP,
         )

@@ -15,7 +15,10 @@ import type { TailErrors, Entry as WireEntry } from "./generated/index.js";
 import { resumed } from "./resuming.js";
 import { type ServerSentEvent, eventsOf } from "./server-sent-events.js";
 
-/** Entries after `from` and before `to` were trimmed before they could be read. */
+/**
+ * Entries after `from` and before `to` were trimmed before they could be read. If the stream was deleted and
+ * created again, `to` is the first entry of the new stream, whose id can be less than `from`.
+ */
 export interface Gap {
   readonly key: string;
   readonly from: string;
@@ -98,6 +101,8 @@ class Tail<T> {
   /** The pause that the server requests before a new connection. */
   retryMs = 0;
   #lastEventId = "";
+  /** The incarnation of the stream in which the position was reached. */
+  #incarnation: string | null = null;
 
   constructor(
     private readonly target: Target,
@@ -123,9 +128,15 @@ class Tail<T> {
     const { shape, encoding, filter } = this.options;
     const headers = this.#lastEventId === "" ? {} : { "Last-Event-ID": this.#lastEventId };
     const form = { ...(shape && { shape }), ...(encoding && { encoding }), ...(filter && { filter }) };
-    const query = { ...this.target.query, ...form };
+    const isKnown = this.#incarnation !== null && "key" in this.target.path;
+    const known = isKnown ? { incarnation: this.#incarnation } : {};
+    const query = { ...this.target.query, ...form, ...known };
     const { url, path } = this.target;
-    return client.get<unknown, TailErrors>({ url, path, query, headers, signal, parseAs: "stream" });
+    const answer = client.get<unknown, TailErrors>({ url, path, query, headers, signal, parseAs: "stream" });
+    return answer.then((opened) => {
+      this.#incarnation = opened.response?.headers.get("X-Incarnation") ?? null;
+      return opened;
+    });
   }
 
   /**
@@ -140,7 +151,11 @@ class Tail<T> {
   *#take({ event, data = "", id }: ServerSentEvent): Generator<T> {
     if (event === "end" || event === "problem") throw errorOfProblem(JSON.parse(data));
     if (event === "entries") yield* this.entriesOf(JSON.parse(data));
-    if (event === "gap") (this.options.onGap ?? logGap)(JSON.parse(data) as Gap);
+    if (event === "gap") {
+      const { incarnation = this.#incarnation, ...gap } = JSON.parse(data);
+      this.#incarnation = incarnation;
+      (this.options.onGap ?? logGap)(gap as Gap);
+    }
     this.#lastEventId = id ?? this.#lastEventId;
   }
 }

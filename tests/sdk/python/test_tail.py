@@ -10,6 +10,7 @@ from itertools import islice
 import pytest
 
 from tailrace_client import NO_RETRIES, AsyncTailrace, Entry, Gap, Stream, Tailrace, TailraceError
+from tailrace_client.following import follow
 from tailrace_client.tail import Tail
 from tests.support.cutting_proxy import CuttingProxy
 
@@ -133,3 +134,17 @@ def test_the_servers_last_word_on_a_tail_is_an_error_that_changed_nothing() -> N
     with pytest.raises(TailraceError) as ended:
         list(tail.take(b"event: end\ndata: " + problem + b"\n\n"))
     assert (ended.value.retryable, ended.value.side_effects) == (True, "none")
+
+
+def test_a_tail_that_comes_back_to_a_stream_that_was_created_again_yields_all_of_it(stream: Stream) -> None:
+    stream.append({"n": "0"}, id="9-0")
+    gaps: list[Gap] = []
+    tail = Tail(stream.key, "0", gaps.append)
+    session = stream._session
+    with session.stream(tail.request, session.settings.silence(10), tail.opened) as chunks:
+        assert next(entry[0] for chunk in chunks for entry in tail.take(chunk)) == "9-0"
+    stream.delete()
+    for entry_id in ("1-0", "20-0"):
+        stream.append({"n": "1"}, id=entry_id)
+    assert [entry[0] for entry in islice(follow(session, tail), 2)] == ["1-0", "20-0"]
+    assert gaps == [Gap(stream.key, "9-0", "1-0")]

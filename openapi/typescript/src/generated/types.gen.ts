@@ -7294,6 +7294,10 @@ export type TailData = {
          */
         after?: string;
         /**
+         * The incarnation of the stream to which `Last-Event-ID` belongs. If the stream has another one now, the tail sends a `gap` and goes on with the first entry.
+         */
+        incarnation?: string;
+        /**
          * Read as a consumer of this group. Percent-encoded.
          */
         group?: string;

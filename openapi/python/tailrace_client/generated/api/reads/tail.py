@@ -16,6 +16,7 @@ def _get_kwargs(
     key: str,
     *,
     after: str | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     group: str | Unset = UNSET,
     consumer: str | Unset = UNSET,
     claim_min_idle_ms: int | Unset = UNSET,
@@ -37,6 +38,8 @@ def _get_kwargs(
     params: dict[str, Any] = {}
 
     params["after"] = after
+
+    params["incarnation"] = incarnation
 
     params["group"] = group
 
@@ -180,6 +183,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     after: str | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     group: str | Unset = UNSET,
     consumer: str | Unset = UNSET,
     claim_min_idle_ms: int | Unset = UNSET,
@@ -219,6 +223,9 @@ def sync_detailed(
             from now on. `+`: from the last entry on. With `group`: first send the consumer's own
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
+        incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
+            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
             Example: alice.
@@ -250,6 +257,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         key=key,
         after=after,
+        incarnation=incarnation,
         group=group,
         consumer=consumer,
         claim_min_idle_ms=claim_min_idle_ms,
@@ -274,6 +282,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     after: str | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     group: str | Unset = UNSET,
     consumer: str | Unset = UNSET,
     claim_min_idle_ms: int | Unset = UNSET,
@@ -313,6 +322,9 @@ def sync(
             from now on. `+`: from the last entry on. With `group`: first send the consumer's own
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
+        incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
+            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
             Example: alice.
@@ -345,6 +357,7 @@ def sync(
         key=key,
         client=client,
         after=after,
+        incarnation=incarnation,
         group=group,
         consumer=consumer,
         claim_min_idle_ms=claim_min_idle_ms,
@@ -363,6 +376,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     after: str | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     group: str | Unset = UNSET,
     consumer: str | Unset = UNSET,
     claim_min_idle_ms: int | Unset = UNSET,
@@ -402,6 +416,9 @@ async def asyncio_detailed(
             from now on. `+`: from the last entry on. With `group`: first send the consumer's own
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
+        incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
+            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
             Example: alice.
@@ -433,6 +450,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         key=key,
         after=after,
+        incarnation=incarnation,
         group=group,
         consumer=consumer,
         claim_min_idle_ms=claim_min_idle_ms,
@@ -455,6 +473,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     after: str | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     group: str | Unset = UNSET,
     consumer: str | Unset = UNSET,
     claim_min_idle_ms: int | Unset = UNSET,
@@ -494,6 +513,9 @@ async def asyncio(
             from now on. `+`: from the last entry on. With `group`: first send the consumer's own
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
+        incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
+            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
             Example: alice.
@@ -527,6 +549,7 @@ async def asyncio(
             key=key,
             client=client,
             after=after,
+            incarnation=incarnation,
             group=group,
             consumer=consumer,
             claim_min_idle_ms=claim_min_idle_ms,
