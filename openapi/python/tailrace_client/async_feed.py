@@ -17,6 +17,7 @@ from tailrace_client.errors import TailraceError
 from tailrace_client.feed import MS_PER_S
 from tailrace_client.hooks import Hooking
 from tailrace_client.items import AsyncItem
+from tailrace_client.leases import lose
 from tailrace_client.session import AsyncSession
 from tailrace_client.work_queue import WorkQueue
 
@@ -144,6 +145,8 @@ class AsyncFeed:
     async def _recover(self, error: TailraceError) -> None:
         """Create the missing group, or wait before the next read. Raises `error` if neither can help."""
         if is_group_missing(error) and self._state.options.create_group:
+            if await self._is_another_stream(error):
+                lose(self._state, self._hooks, self._state.begin_anew(error))
             await self.create_groups()
             return
         delay_s = self._attempts.delay_after(error)
@@ -153,6 +156,19 @@ class AsyncFeed:
         deadline = time.monotonic() + delay_s
         while not self._is_stopped and (left_s := deadline - time.monotonic()) > 0:
             await self._change(left_s)
+
+    async def _is_another_stream(self, error: TailraceError) -> bool:
+        """Return whether the stream of a missing group is not the one that the consumer has read, as far as
+        its last entry tells."""
+        look = self._state.look_call(error)
+        if look is None:
+            return True
+        try:
+            return not self._state.is_newest(error, await self._session.send(look))
+        except TailraceError as refused:
+            if refused.retryable:
+                raise
+            return True
 
     async def create_groups(self) -> None:
         """Create the group on each stream that lacks it."""

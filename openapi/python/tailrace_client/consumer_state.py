@@ -13,6 +13,8 @@ Rules that must hold:
   If the consumer claims idle entries, it gets them back that way. Otherwise it reads its own pending entries
   after every lost response, and also at the start: those are left from an earlier run with the same name.
 * An entry that was delivered `max_deliveries` times is not tried again; `dead_letters` stores it elsewhere.
+* Positions and held entries belong to one stream. If the stream was deleted and another one created, the
+  group begins before the first entry of the new stream, and the held entries are lost.
 * A lease is extended only while the entry is still pending for this consumer. An entry that another consumer
   took over is *lost*: this consumer releases it at once, tells its item, and settles it no more.
 """
@@ -24,11 +26,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from tailrace_client import group_calls, group_settings
+from tailrace_client import entry_calls, group_calls, group_settings
 from tailrace_client.call import Call
 from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.entries import Delivery, Slice
 from tailrace_client.errors import TailraceError
+from tailrace_client.fields import Fields
 from tailrace_client.generated import models
 from tailrace_client.group_calls import NackMode
 
@@ -97,6 +100,8 @@ class ConsumerState(Generic[ItemT]):
         self.held: dict[Key, ItemT] = {}
         self._positions = dict.fromkeys(options.streams, NEW)
         self._newest = dict.fromkeys(options.streams, options.after)
+        self._seen: dict[str, Fields | None] = {}
+        """The fields of the newest entry that the consumer has received, by stream."""
         self.begin_again()
 
     # --- reading -------------------------------------------------------------------------------
@@ -109,6 +114,30 @@ class ConsumerState(Generic[ItemT]):
         return [
             group_calls.create(key, group, after, create_stream=True) for key, after in self._newest.items()
         ]
+
+    def look_call(self, error: TailraceError) -> Call[Fields] | None:
+        """Return the call that reads the newest entry that the consumer has received of the stream whose
+        group is missing; None if no look is needed."""
+        key = error.key
+        if key not in self._seen or error.problem.get("missing") == "stream":
+            return None
+        assert isinstance(key, str)
+        return entry_calls.entry(key, self._newest[key])
+
+    def is_newest(self, error: TailraceError, fields: Fields) -> bool:
+        """Return whether the entry that `look_call` has found is the one that the consumer has received."""
+        return self._seen.get(str(error.key)) == fields
+
+    def begin_anew(self, error: TailraceError) -> list[ItemT]:
+        """Begin before the first entry of the stream whose group is missing: it is another one than before.
+        Return the items that the consumer held of the earlier stream."""
+        key = error.key
+        if key not in self._seen:
+            return []
+        assert isinstance(key, str)
+        del self._seen[key]
+        self._newest[key] = FIRST
+        return [item for item in self.held.values() if item.stream == key]
 
     def begin_again(self) -> None:
         """Begin like a new consumer."""
@@ -161,8 +190,9 @@ class ConsumerState(Generic[ItemT]):
         if self._positions[key] != NEW:
             self._positions[key] = part.next if part.entries else NEW
         for entry in part.entries:
-            if _order(entry.id) > _order(self._newest[key]):
+            if key not in self._seen or _order(entry.id) > _order(self._newest[key]):
                 self._newest[key] = entry.id
+                self._seen[key] = entry.fields
 
     def may_be_dead(self, deliveries: int) -> bool:
         """Return whether the consumer's own setting allows no further delivery. The group's setting comes

@@ -20,6 +20,7 @@ from tailrace_client.consumer_state import ConsumerState, Read, is_group_missing
 from tailrace_client.errors import TailraceError
 from tailrace_client.hooks import Hooking
 from tailrace_client.items import Item
+from tailrace_client.leases import lose
 from tailrace_client.session import Session
 from tailrace_client.settling import Settling
 from tailrace_client.work_queue import WorkQueue
@@ -147,6 +148,8 @@ class Feed:
     def _recover(self, error: TailraceError) -> None:
         """Create the missing group, or wait before the next read. Raises `error` if neither can help."""
         if is_group_missing(error) and self._state.options.create_group:
+            if self._is_another_stream(error):
+                lose(self._state, self._hooks, self._state.begin_anew(error))
             self.create_groups()
             return
         delay_s = self._attempts.delay_after(error)
@@ -155,6 +158,19 @@ class Feed:
         self._hooks.read_failed(error, delay_s)
         with self._changed:
             self._changed.wait_for(lambda: self._is_stopped, delay_s)
+
+    def _is_another_stream(self, error: TailraceError) -> bool:
+        """Return whether the stream of a missing group is not the one that the consumer has read, as far as
+        its last entry tells."""
+        look = self._state.look_call(error)
+        if look is None:
+            return True
+        try:
+            return not self._state.is_newest(error, self._session.send(look))
+        except TailraceError as refused:
+            if refused.retryable:
+                raise
+            return True
 
     def create_groups(self) -> None:
         """Create the group on each stream that lacks it."""

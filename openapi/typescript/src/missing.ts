@@ -12,6 +12,6 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** Returns whether the error says that the group or its stream does not exist. */
-export function isGroupMissing(error: unknown): boolean {
+export function isGroupMissing(error: unknown): error is TailraceError {
   return error instanceof TailraceError && GROUP_CODES.has(error.code);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -410,6 +411,36 @@ def test_a_group_that_vanishes_is_made_again_and_nothing_new_is_missed(stream: S
         elif len(seen) == 4:
             consumer.stop()
     assert seen == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("is_waiting", [True, False], ids=["waiting", "busy"])
+def test_a_stream_that_is_created_again_with_lower_ids_is_consumed_from_its_beginning(
+    stream: Stream, make: Make, *, is_waiting: bool
+) -> None:
+    stream.append({"n": "old"}, id="9-0")
+    consumer = make(wait_ms=60_000)
+    seen = []
+
+    def create_again() -> None:
+        stream.drop()
+        for entry_id in ("1-0", "9-0", "20-0"):
+            stream.append({"n": entry_id}, id=entry_id)
+
+    with ThreadPoolExecutor(1) as others:
+        for item in consumer:
+            seen.append(item.fields["n"])
+            if seen == ["old"] and not is_waiting:
+                create_again()
+                # The acknowledgment is of the earlier stream, so it must not count for the later one.
+                assert not item.ack()
+                continue
+            assert item.ack()
+            if seen == ["old"]:
+                others.submit(create_again)
+            elif len(seen) == 4:
+                consumer.stop()
+    assert seen == ["old", "1-0", "9-0", "20-0"]
+    assert pending(stream) == []
 
 
 @pytest.mark.parametrize("settle", [Item.ack, Item.nack])

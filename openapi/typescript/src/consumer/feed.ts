@@ -6,7 +6,8 @@
  * slow handlers make the consumer read later.
  */
 import type { Tailrace } from "../client.js";
-import type { Delivered } from "../entries.js";
+import type { Delivered, Entry } from "../entries.js";
+import type { TailraceError } from "../errors.js";
 import { isGroupMissing } from "../missing.js";
 import { DEFAULT_RETRY, delayMs, mayRepeat } from "../retry.js";
 import { timerMs } from "../waiting.js";
@@ -25,6 +26,8 @@ export class Feed {
   #positions: Map<string, string>;
   /** The last entry that the consumer saw, where a group that is created again begins. */
   readonly #newest: Map<string, string>;
+  /** The newest entry that the consumer received, by stream. */
+  readonly #seen = new Map<string, Delivered>();
   /** The streams on which the settings of the group are still to be set. */
   #unset: string[];
   #change = occasion();
@@ -150,13 +153,19 @@ export class Feed {
 
   #moveOn(key: string, entries: readonly Delivered[], next: string): void {
     if (this.#positions.get(key) !== ">") this.#positions.set(key, entries.length > 0 ? next : ">");
-    const last = entries.at(-1)?.id;
-    if (last !== undefined && isAfter(last, this.#newest.get(key) ?? "")) this.#newest.set(key, last);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    if (this.#seen.has(key) && !isAfter(last.id, this.#newest.get(key) ?? "")) return;
+    this.#newest.set(key, last.id);
+    this.#seen.set(key, last);
   }
 
   /** Creates the missing group, or waits before the next read. Throws if neither can help. */
   async #recover(error: unknown): Promise<void> {
-    if (isGroupMissing(error) && this.options.createGroup) return this.createGroups();
+    if (isGroupMissing(error) && this.options.createGroup) {
+      if (await this.#isAnotherStream(error)) this.#beginAnew(error.key ?? "");
+      return this.createGroups();
+    }
     if (!mayRepeat(error, true)) throw error;
     const pauseMs = delayMs(DEFAULT_RETRY, ++this.#failures, error);
     // Entries of a lost response may be pending for this consumer.
@@ -165,6 +174,29 @@ export class Feed {
     this.hooks.each((hook, options) => hook.readFailed?.(options, error, pauseMs));
     const deadline = Date.now() + pauseMs;
     while (!this.#isStopped && Date.now() < deadline) await this.#changed(deadline);
+  }
+
+  /**
+   * Returns whether the stream of a missing group is not the one that the consumer has read, as far as the
+   * newest entry tells.
+   */
+  async #isAnotherStream({ key, problem }: TailraceError): Promise<boolean> {
+    const seen = this.#seen.get(key ?? "");
+    if (key === null || seen === undefined || problem["missing"] === "stream") return true;
+    try {
+      const found = await this.client.stream(key).get(seen.id);
+      return found === undefined || !isSameContent(found, seen);
+    } catch (refused) {
+      if (mayRepeat(refused, true)) throw refused;
+      return true;
+    }
+  }
+
+  /** Begins before the first entry of the stream. The held items belong to an earlier stream. */
+  #beginAnew(key: string): void {
+    if (!this.#seen.delete(key)) return;
+    this.#newest.set(key, "0-0");
+    this.settling.lose(key);
   }
 
   /** Sets the settings of the group on each stream, once. */
@@ -214,6 +246,11 @@ function occasion(): { readonly came: Promise<void>; readonly comes: () => void 
   let comes = (): void => undefined;
   const came = new Promise<void>((resolve) => (comes = resolve));
   return { came, comes: () => comes() };
+}
+
+/** Returns whether two entries have the same content. */
+function isSameContent(one: Entry, other: Entry): boolean {
+  return JSON.stringify(one.pairs ?? one.fields) === JSON.stringify(other.pairs ?? other.fields);
 }
 
 /** Returns whether the first id is greater. A position that is not an id is before all ids. */
