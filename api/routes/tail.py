@@ -34,6 +34,7 @@ from tailrace.api.tails.tail_response import TailResponse
 from tailrace.api.tallies import OpenLimit
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import Store, id_of, position_of
+from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
 from tailrace.core.commands import (
     SOME_INCARNATION,
     PendingSummary,
@@ -77,13 +78,14 @@ data: {"key":"race:france","entries":[{"id":"1692632102976-0","fields":{"rider":
 """
 
 
-def _event_stream(example: str) -> dict[str, Any]:
+def _event_stream(example: str, headers: Mapping[str, Any] | None = None) -> dict[str, Any]:
     content = {sse.EVENT_STREAM: {"schema": {"type": "string"}, "example": example}}
     return {
         "responses": {
             "200": {
                 "description": "Events, until the client or the server ends the response.",
                 "content": content,
+                **({"headers": headers} if headers else {}),
             }
         }
     }
@@ -95,7 +97,7 @@ def _event_stream(example: str) -> dict[str, Any]:
         "tail",
         "Follow a stream",
         media_type=sse.EVENT_STREAM,
-        extra=_event_stream(_EXAMPLE),
+        extra=_event_stream(_EXAMPLE, {"X-Incarnation": INCARNATION_HEADER}),
         errors=(HttpCode.INVALID_NAME, ErrorCode.INVALID_ID, ErrorCode.INVALID_FILTER, ErrorCode.NOGROUP),
     ),
 )
@@ -113,8 +115,10 @@ async def tail(
     The events are `entries` (an array), `gap`, `end` and `problem`. The `id` of an event is the position
     from which to resume: send it as `Last-Event-ID`. The first event has no entries, only the position.
     `gap` means that the entries after `from` and before `to` were trimmed before the tail could send them.
-    `end` and `problem` contain a problem; then the server closes the connection. The server sends a comment
-    every 15 s. If the client reads nothing for 30 s, the server closes the connection.
+    If the stream was deleted and created again, a `gap` with an `incarnation` says so, and the tail goes on
+    with the first entry of the new stream. `end` and `problem` contain a problem; then the server closes the
+    connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
+    closes the connection.
 
     With `filter`, the tail sends only the entries that match. An event without entries moves the position
     over entries that do not match.
@@ -185,7 +189,7 @@ async def _tail(
             return _head()
         made = await _group_tail(store, positions, reader.group, form)
     if is_head(request):
-        return _head()
+        return _head(incarnation)
     turns = None if reader.wanted is None else request.app.state.filter_turns
     request_id = request_id_of(request.scope)
     return TailResponse(
@@ -193,9 +197,9 @@ async def _tail(
     )
 
 
-def _head() -> Response:
+def _head(incarnation: str | None = None) -> Response:
     """Return the head of a tail's response, without a length."""
-    head = Response(headers=sse.HEADERS, media_type=sse.EVENT_STREAM)
+    head = Response(headers={**sse.HEADERS, **incarnation_headers(incarnation)}, media_type=sse.EVENT_STREAM)
     del head.headers["Content-Length"]
     return head
 

@@ -284,6 +284,18 @@ def test_a_tail_of_a_stream_that_is_created_again_with_lower_ids_sends_all_of_it
         assert tail.named("entries").ids == ["1-0", "20-0"]
 
 
+def test_a_tail_whose_stream_is_deleted_is_told_and_goes_on_with_the_next_one(api: Server, key: str) -> None:
+    add(api, key, "9-0")
+    with open_tail(tail_url(api, key)) as tail:
+        api.command("DEL", key)
+        add(api, key, "1-0")
+        assert tail.named("gap").data["from"] == "9-0"
+        add(api, key, "2-0")
+        ids: list[str] = []
+        while "2-0" not in ids:
+            ids += tail.named("entries").ids
+
+
 def test_a_position_beyond_the_last_id_belongs_to_an_earlier_stream(api: Server, key: str) -> None:
     add(api, key, "9-0")
     create_again(api, key, "1-0")

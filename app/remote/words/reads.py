@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from tailrace.app.remote.link.port import EngineError, Resp
 from tailrace.app.remote.replies.infos import stream_info
 from tailrace.app.remote.replies.shapes import entries_of
+from tailrace.app.remote.words.ends import require_own_position
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, Result, Words, value, values
-from tailrace.app.remote.words.ends import require_own_position
 from tailrace.app.remote.words.spelling import id_word, option
 from tailrace.core.commands import Malformed, Read, ReadFrom, ReadLimits, Special
 from tailrace.core.limits import READ_ENTRIES_MAX, REPLY_BYTES_MAX

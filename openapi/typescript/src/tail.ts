@@ -134,7 +134,7 @@ class Tail<T> {
     const { url, path } = this.target;
     const answer = client.get<unknown, TailErrors>({ url, path, query, headers, signal, parseAs: "stream" });
     return answer.then((opened) => {
-      this.#incarnation = opened.response?.headers.get("X-Incarnation") ?? null;
+      if (opened.response?.ok) this.#incarnation = opened.response.headers.get("X-Incarnation");
       return opened;
     });
   }

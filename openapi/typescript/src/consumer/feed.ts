@@ -196,7 +196,7 @@ export class Feed {
   #beginAnew(key: string): void {
     if (!this.#seen.delete(key)) return;
     this.#newest.set(key, "0-0");
-    this.settling.lose(key);
+    this.settling.lose([...this.settling.held.values()].filter((item) => item.key === key));
   }
 
   /** Sets the settings of the group on each stream, once. */
