@@ -143,7 +143,7 @@ def test_a_tail_that_comes_back_to_a_stream_that_was_created_again_yields_all_of
     session = stream._session
     with session.stream(tail.request, session.settings.silence(10), tail.opened) as chunks:
         assert next(entry[0] for chunk in chunks for entry in tail.take(chunk)) == "9-0"
-    stream.delete()
+    stream.drop()
     for entry_id in ("1-0", "20-0"):
         stream.append({"n": "1"}, id=entry_id)
     assert [entry[0] for entry in islice(follow(session, tail), 2)] == ["1-0", "20-0"]
