@@ -66,12 +66,9 @@ class AnyTail(Generic[T]):
         self._on_gap = on_gap
         self._position: str | None = None
         self._incarnation: str | None = None
+        self.is_open = False
+        """Whether the server has fixed the position: its first event says so."""
         self._received = bytearray()
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether the server has fixed the position."""
-        return self._position is not None
 
     @property
     def request(self) -> Mapping[str, Any]:
@@ -108,6 +105,7 @@ class AnyTail(Generic[T]):
             yield from self._event(_lines_of(block))
 
     def _event(self, lines: Mapping[bytes, bytes]) -> list[T]:
+        self.is_open = True
         name, data = lines.get(b"event"), lines.get(b"data", b"")
         entries = self._entries(json.loads(data)) if name == b"entries" else []
         if name == b"gap":

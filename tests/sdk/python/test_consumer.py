@@ -422,7 +422,7 @@ def test_a_stream_that_is_created_again_with_lower_ids_is_consumed_from_its_begi
     seen = []
 
     def create_again() -> None:
-        stream.drop()
+        stream.delete()
         for entry_id in ("1-0", "9-0", "20-0"):
             stream.append({"n": entry_id}, id=entry_id)
 

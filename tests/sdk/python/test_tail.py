@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 
 from tailrace_client import NO_RETRIES, AsyncTailrace, Entry, Gap, Stream, Tailrace, TailraceError
-from tailrace_client.following import follow
+from tailrace_client.following import Following
 from tailrace_client.tail import Tail
 from tests.support.cutting_proxy import CuttingProxy
 
@@ -143,8 +143,16 @@ def test_a_tail_that_comes_back_to_a_stream_that_was_created_again_yields_all_of
     session = stream._session
     with session.stream(tail.request, session.settings.silence(10), tail.opened) as chunks:
         assert next(entry[0] for chunk in chunks for entry in tail.take(chunk)) == "9-0"
-    stream.drop()
+    stream.delete()
     for entry_id in ("1-0", "20-0"):
         stream.append({"n": "1"}, id=entry_id)
-    assert [entry[0] for entry in islice(follow(session, tail), 2)] == ["1-0", "20-0"]
+    assert [entry[0] for entry in islice(Following(session, tail), 2)] == ["1-0", "20-0"]
     assert gaps == [Gap(stream.key, "9-0", "1-0")]
+
+
+def test_a_tail_from_a_position_that_its_stream_has_not_reached_opens_at_once(stream: Stream) -> None:
+    stream.append({"n": "0"}, id="1-0")
+    tail = stream.tail("5-0")
+    for entry_id in ("4-0", "6-0"):
+        stream.append({"n": entry_id}, id=entry_id)
+    assert texts(tail, 1) == ["6-0"]
