@@ -20,6 +20,7 @@ import type {
   SubscribeOptions,
 } from "./websocket/subscriptions.js";
 import { Consumption, Subscription } from "./websocket/subscriptions.js";
+import type { Following } from "./following.js";
 
 /** The settings of a client. */
 export interface TailraceOptions {
@@ -76,21 +77,14 @@ export class Tailrace extends Commands {
   }
 
   /** Yields entries of several streams as they arrive, over the WebSocket. */
-  subscribe(
-    streams: readonly StreamPosition[],
-    options: SubscribeOptions = {},
-  ): AsyncGenerator<StreamEntry, void, undefined> {
+  subscribe(streams: readonly StreamPosition[], options: SubscribeOptions = {}): Following<StreamEntry> {
     return new Subscription(this.socket, streams, options).iterate();
   }
 
   /**
    * Yields entries that a group delivers to one of its consumers from several streams, over the WebSocket.
    */
-  consume(
-    group: string,
-    keys: readonly string[],
-    options: ConsumeOptions,
-  ): AsyncGenerator<Delivery, void, undefined> {
+  consume(group: string, keys: readonly string[], options: ConsumeOptions): Following<Delivery> {
     return new Consumption(this.socket, group, keys, options).iterate();
   }
 

@@ -6,6 +6,7 @@
 import type { Calls, Waiting } from "./calls.js";
 import { type Delivered, type EntryForm, deliveredFromWire, fromWire } from "./entries.js";
 import { TailraceError } from "./errors.js";
+import type { Following } from "./following.js";
 import * as api from "./generated/index.js";
 import type { Page } from "./stream-reads.js";
 import { type StreamEntry, type TailOptions, tailStreams } from "./tail.js";
@@ -142,7 +143,7 @@ export abstract class Commands {
   }
 
   /** Yields entries of several streams as they arrive, over Server-Sent Events, without end. */
-  tail(streams: Positions, options: TailOptions = {}): AsyncGenerator<StreamEntry, void, undefined> {
+  tail(streams: Positions, options: TailOptions = {}): Following<StreamEntry> {
     return tailStreams(positionsOf(streams, options.after ?? "$"), this.calls, options);
   }
 

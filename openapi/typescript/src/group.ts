@@ -14,6 +14,7 @@ import {
   fromWire,
 } from "./entries.js";
 import { TailraceError } from "./errors.js";
+import type { Following } from "./following.js";
 import * as api from "./generated/index.js";
 import type { AckOptions, NackOptions } from "./settling.js";
 import type { Session } from "./websocket/session.js";
@@ -286,7 +287,7 @@ export class Group {
   }
 
   /** Yields entries for a consumer as they arrive, over the WebSocket, at most `credit` of them at a time. */
-  consume(options: ConsumeOptions): AsyncGenerator<Delivery, void, undefined> {
+  consume(options: ConsumeOptions): Following<Delivery> {
     return new Consumption(this.session, this.name, [this.key], options).iterate();
   }
 

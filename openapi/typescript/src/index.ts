@@ -23,6 +23,7 @@ export { bytesOf } from "./entries.js";
 export type { Delivered, Entry, EntryForm, Fields, Value } from "./entries.js";
 export { TailraceError } from "./errors.js";
 export type { SideEffects } from "./errors.js";
+export { Following } from "./following.js";
 export { Group } from "./group.js";
 export type {
   AutoclaimOptions,

@@ -6,6 +6,7 @@
 import { linesOf } from "./byte-streams.js";
 import type { Waiting } from "./calls.js";
 import { type Entry, type EntryForm, fromWire } from "./entries.js";
+import type { Following } from "./following.js";
 import * as api from "./generated/index.js";
 import { isMissing } from "./missing.js";
 import { resumed } from "./resuming.js";
@@ -71,16 +72,14 @@ export abstract class StreamReads extends StreamSchedule {
 
   /**
    * Yields new entries as they arrive, over Server-Sent Events. After a broken connection it continues after
-   * the last entry.
+   * the last entry. `await stream.tail().open()` opens it; otherwise the first request for an entry does.
    */
-  tail(options: TailOptions = {}): AsyncGenerator<Entry, void, undefined> {
+  tail(options: TailOptions = {}): Following<Entry> {
     return tail(this.key, this.calls, options);
   }
 
   /** Yields new entries as they arrive, over the client's WebSocket, at most `credit` of them at a time. */
-  subscribe(
-    options: SubscribeOptions & { readonly after?: string } = {},
-  ): AsyncGenerator<Entry, void, undefined> {
+  subscribe(options: SubscribeOptions & { readonly after?: string } = {}): Following<Entry> {
     const { after = "$", ...others } = options;
     return new Subscription(this.session, [{ key: this.key, after }], others).iterate();
   }

@@ -12,6 +12,7 @@ import type { Calls, Common } from "./calls.js";
 import { type Entry, type EntryForm, fromWire } from "./entries.js";
 import { connectionLost, errorOfProblem } from "./errors.js";
 import type { TailErrors, Entry as WireEntry } from "./generated/index.js";
+import { Following, OPENED } from "./following.js";
 import { resumed } from "./resuming.js";
 import { type ServerSentEvent, eventsOf } from "./server-sent-events.js";
 
@@ -55,11 +56,7 @@ export interface StreamEntry extends Entry {
 }
 
 /** Yields the entries of a stream as they arrive, over as many connections as needed. */
-export function tail(
-  key: string,
-  calls: Calls,
-  options: TailOptions,
-): AsyncGenerator<Entry, void, undefined> {
+export function tail(key: string, calls: Calls, options: TailOptions): Following<Entry> {
   const { after = "$" } = options;
   const target = { url: "/v1/streams/{key}/entries:tail", path: { key }, query: { after } };
   return follow(new Tail(target, calls, options, (data) => (data as WireEntry[]).map(fromWire)));
@@ -70,7 +67,7 @@ export function tailStreams(
   positions: ReadonlyMap<string, string>,
   calls: Calls,
   options: TailOptions,
-): AsyncGenerator<StreamEntry, void, undefined> {
+): Following<StreamEntry> {
   const query = { stream: [...positions.keys()], after: [...positions.values()] };
   return follow(new Tail({ url: "/v1/tail", path: {}, query }, calls, options, entriesOfStream));
 }
@@ -86,14 +83,14 @@ function entriesOfStream(data: unknown): StreamEntry[] {
   return entries.map((entry) => ({ ...fromWire(entry), key }));
 }
 
-function follow<T>(following: Tail<T>): AsyncGenerator<T, void, undefined> {
+function follow<T>(following: Tail<T>): Following<T> {
   const resuming = {
     policy: following.calls.policy,
     signal: following.options.signal,
     neverGivesUp: () => following.wasConnected,
     delayMinMs: () => following.retryMs,
   };
-  return resumed(resuming, () => following.entries());
+  return new Following(resumed(resuming, () => following.entries()));
 }
 
 class Tail<T> {
@@ -112,14 +109,18 @@ class Tail<T> {
   ) {}
 
   /** Yields the entries of one connection. Throws at its end, because only the server can end a tail. */
-  async *entries(): AsyncGenerator<T> {
+  async *entries(): AsyncGenerator<T | typeof OPENED> {
     const { signal } = this.options;
     const body = await this.calls.open((common) => this.#open(common), signal);
     this.wasConnected = true;
     const lines = linesOf(body, { signal, silenceMaxMs: SILENCE_MAX_MS });
     for await (const event of eventsOf(lines)) {
-      if (event.retryMs !== undefined) this.#begin(event);
-      else yield* this.#take(event);
+      if (event.retryMs === undefined) {
+        yield* this.#take(event);
+      } else {
+        this.#begin(event);
+        yield OPENED;
+      }
     }
     throw connectionLost(new Error("the server closed the tail"));
   }

@@ -21,6 +21,26 @@ test("a tail gives what is there after its position, and then what comes", async
   await tail.return();
 });
 
+test("a tail and a subscription that are open return what is appended then", async (context) => {
+  const connected = client();
+  context.after(() => connected.close());
+  const stream = connected.stream(fresh("open"));
+  await stream.append({ n: "before" });
+  const all = [stream.tail(), connected.tail([stream.key]), stream.subscribe()];
+  await Promise.all(all.map((entries) => entries.open()));
+  await stream.append({ n: "1" });
+  await stream.append({ n: "2" });
+  for (const entries of all) {
+    const both = await Promise.all([entries.next(), entries.next()]);
+    assert.deepEqual(
+      both.map(({ value }) => value?.fields["n"]),
+      ["1", "2"],
+    );
+    await (await entries.open()).return();
+    assert.equal((await entries.next()).done, true);
+  }
+});
+
 test("a tail that is cut goes on behind its last entry: each once, in order", async (context) => {
   const line = await FaultyLine.open();
   context.after(() => line.close());

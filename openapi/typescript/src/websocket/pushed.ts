@@ -6,6 +6,7 @@
  */
 import type { Waiting } from "../calls.js";
 import { errorOfProblem } from "../errors.js";
+import { Following, OPENED } from "../following.js";
 import { resumed } from "../resuming.js";
 import type { Gap } from "../tail.js";
 import { abortable } from "../waiting.js";
@@ -51,18 +52,19 @@ export abstract class Pushed<T> {
   protected async left(_connection: Connection, _arrivals: readonly Arrival[]): Promise<void> {}
 
   /** Yields the items. */
-  iterate(): AsyncGenerator<T, void, undefined> {
+  iterate(): Following<T> {
     const { policy } = this.session;
     const resuming = { policy, signal: this.pushed.signal, neverGivesUp: () => this.#wasOpened };
-    return resumed(resuming, () => this.#onOneConnection());
+    return new Following(resumed(resuming, () => this.#onOneConnection()));
   }
 
-  async *#onOneConnection(): AsyncGenerator<T> {
+  async *#onOneConnection(): AsyncGenerator<T | typeof OPENED> {
     const connection = await this.session.connected(this.pushed);
     const sub = connection.newId();
     const inbox = connection.inboxOf(sub);
     try {
       await this.#open(connection, sub);
+      yield OPENED;
       yield* this.#itemsOf(inbox, this.#credit(connection, sub));
     } finally {
       // After a lost connection there is nothing to leave, and the iteration has its error already.
