@@ -119,15 +119,16 @@ def _retire(execution: Execution, key: bytes, most: int) -> int:
 
 def _drop_pending(execution: Execution, key: bytes, most: int) -> int:
     """Remove the pending entries before the first entry of a stream, from as many groups as cost up to
-    `most`. Return what they cost, or `most` if other groups have some left. O(groups)."""
+    `most`, and at least from one. Return what they cost, or `most` if other groups have some left.
+    O(groups)."""
     stream = execution.keyspace.streams[key]
     last_id = stream.first_id - 1 if stream.length else stream.last_id
     cost = 0
     for group in stream.groups.values():
         if _first_pending_id(group) <= last_id:
-            cost += _PENDING_COST
-            if cost > most:
+            if cost and cost + _PENDING_COST > most:
                 return most
+            cost += _PENDING_COST
             execution.do(PendingBetweenRemoved(key, group.name, [ZERO_ID], [last_id]))
     return cost
 
