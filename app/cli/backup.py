@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tailrace.app.cli.data_directories import DATA_DIR_VARIABLE, copied, failing_in_one_line
+from tailrace.app.cli.output import say
 
 
 def backup(
@@ -36,7 +37,7 @@ def backup(
     """
     directory, target = _directory_and_target(directories)
     with failing_in_one_line(directory):
-        typer.echo(f"{target} is a copy of {directory}: {copied(directory, target, 'Copying')}")
+        say(f"{target} is a copy of {directory}: {copied(directory, target, 'Copying')}")
 
 
 def _directory_and_target(given: list[Path]) -> tuple[Path, Path]:

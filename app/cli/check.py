@@ -14,6 +14,7 @@ from tailrace.app.cli.data_directories import (
     verified,
     writing_to,
 )
+from tailrace.app.cli.output import say
 from tailrace.core.storage.inspection import salvageable
 from tailrace.core.storage.salvage import Salvage
 
@@ -47,7 +48,7 @@ def check(
     """
     with failing_in_one_line(directory):
         if salvage is None:
-            typer.echo(f"{directory} is intact: {verified(directory)}")
+            say(f"{directory} is intact: {verified(directory)}")
         else:
             _salvage(directory, salvage)
 
@@ -59,8 +60,8 @@ def _salvage(directory: Path, target: Path) -> None:
             with writing_to(unfinished):
                 found.write(unfinished)
         counts = verified(unfinished, "Verifying what was salvaged")
-    typer.echo(f"{target} has all intact data of {directory}: {counts}")
+    say(f"{target} has all intact data of {directory}: {counts}")
     for loss in found.losses:
-        typer.echo(f"lost: {loss}")
+        say(f"lost: {loss}")
     if found.losses:
         raise typer.Exit(1)

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.output import say
 from tailrace.app.cli.redis.lines import BadCount, rounds, run_line, run_words
 from tailrace.app.cli.redis.printer import Printer
 from tailrace.app.cli.redis.printing import Form
@@ -188,4 +189,4 @@ def _run_lines(session: Session, printer: Printer, interval_s: float) -> None:
                 run_line(words, session, printer, interval_s=interval_s)
         except (Unbalanced, BadCount) as error:
             session.failures += 1
-            typer.echo(str(error))
+            say(str(error))

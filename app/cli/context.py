@@ -18,6 +18,7 @@ import typer
 from tailrace.app.cli.client.connection import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url, fail
 from tailrace.app.cli.contexts.choice import CONTEXT_VARIABLE, chosen
 from tailrace.app.cli.contexts.file import BadContexts, Context, changing, load
+from tailrace.app.cli.output import say
 from tailrace.app.cli.streams.rows import (
     AsJson,
     Column,
@@ -113,7 +114,7 @@ def add(
         contexts.contexts[name] = server
         if use_it:
             contexts.current = name
-    typer.echo(f"context {name} added{' and in use' if use_it else ''}: {server.url}")
+    say(f"context {name} added{' and in use' if use_it else ''}: {server.url}")
 
 
 @context.command("list")
@@ -165,7 +166,7 @@ def use(
         if name is not None:
             contexts.get(name)
         contexts.current = name
-    typer.echo("no context is in use" if name is None else f"context {name} is in use")
+    say("no context is in use" if name is None else f"context {name} is in use")
 
 
 @context.command()
@@ -232,7 +233,7 @@ def rm(
         del contexts.contexts[name]
         if contexts.current == name:
             contexts.current = None
-    typer.echo(f"context {name} removed")
+    say(f"context {name} removed")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from tailrace.app.cli.client.connection import INTERRUPTED
+from tailrace.app.cli.output import note
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.identity import new_identity
 from tailrace.core.storage.inspection import check_groups, copy_whole, inspected
@@ -46,12 +47,12 @@ def failing_in_one_line(directory: Path) -> Iterator[None]:
     except STORAGE_ERRORS as error:
         _fail(refusal(directory, error))
     except KeyboardInterrupt:
-        typer.echo("tailrace: interrupted; nothing was changed or left behind", err=True)
+        note("interrupted; nothing was changed or left behind")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _fail(sentence: str) -> None:
-    typer.echo(f"tailrace: {sentence}", err=True)
+    note(sentence)
     raise typer.Exit(1) from None
 
 

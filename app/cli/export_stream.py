@@ -20,6 +20,7 @@ from tailrace.app.cli.client.connection import (
 )
 from tailrace.app.cli.client.http_client import Server, ServerProblem, stream_path
 from tailrace.app.cli.completions import complete_stream
+from tailrace.app.cli.output import note, say
 from tailrace.app.cli.transfer.entry_writers import (
     CsvRecords,
     EntryWriter,
@@ -163,9 +164,9 @@ def _export(
             problem = str(error)
         except KeyboardInterrupt:
             problem, status = _interrupted(state_file), INTERRUPTED
-    typer.echo(f"{plan.stream}: {meter.summary}", err=True)
+    say(f"{plan.stream}: {meter.summary}", err=True)
     if problem is not None:
-        typer.echo(f"tailrace: {problem}", err=True)
+        note(problem)
         raise typer.Exit(status)
 
 

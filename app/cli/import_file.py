@@ -21,6 +21,7 @@ from tailrace.app.cli.client.connection import (
 )
 from tailrace.app.cli.client.http_client import ServerProblem
 from tailrace.app.cli.completions import complete_stream
+from tailrace.app.cli.output import note, say
 from tailrace.app.cli.transfer.chunks import BadRow, RowReader
 from tailrace.app.cli.transfer.csv_rows import CsvRows
 from tailrace.app.cli.transfer.files import STANDARD, BadFile, FileFormat, Source, format_of
@@ -174,7 +175,7 @@ def _ask_before_doubling(imports: Imports, file: Path, stream: str) -> None:
     )
     if not sys.stdin.isatty():
         fail(f"{sentence}: use --again to append them a second time; nothing was appended")
-    typer.echo(f"{sentence}.", err=True)
+    say(f"{sentence}.", err=True)
     if not typer.confirm("Append them a second time?", err=True):
         fail("nothing was appended")
 
@@ -184,7 +185,7 @@ def _remember(imports: Imports, name: str, state: ImportState) -> None:
         imports.remember(name, state.rows, state.position)
     except (BadFile, ServerProblem) as error:
         # All rows are appended: the import has succeeded.
-        typer.echo(f"tailrace: a repetition of this import will not be noticed: {error}", err=True)
+        note(f"a repetition of this import will not be noticed: {error}")
 
 
 def _run(task: Import, reader: RowReader, source: Source, state_file: StateFile[ImportState] | None) -> None:
@@ -201,7 +202,7 @@ def _run(task: Import, reader: RowReader, source: Source, state_file: StateFile[
             problem, status = _interrupted(task, state_file), INTERRUPTED
     _print_summary(task, meter)
     if problem is not None:
-        typer.echo(f"tailrace: {problem}", err=True)
+        note(problem)
         raise typer.Exit(status)
 
 
@@ -216,4 +217,4 @@ def _interrupted(task: Import, state_file: StateFile[ImportState] | None) -> str
 def _print_summary(task: Import, meter: Meter) -> None:
     continued = task.state.rows - meter.rows
     before = f"; {continued:,} rows were imported before" if continued else ""
-    typer.echo(f"{task.state.plan.stream}: {meter.summary}{before}")
+    say(f"{task.state.plan.stream}: {meter.summary}{before}")

@@ -14,6 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from tailrace.app.cli.client.connection import INTERRUPTED, fail
+from tailrace.app.cli.client.http_client import MISREAD, misread
 from tailrace.app.cli.migrate.addresses import opened, shown_address
 from tailrace.app.cli.migrate.begun import Begun, default_path
 from tailrace.app.cli.migrate.port import CannotMigrate, Place
@@ -27,6 +28,7 @@ from tailrace.app.cli.migrate.reporting import (
     print_survey,
 )
 from tailrace.app.cli.migrate.running import Migration, Rules, Surveyed
+from tailrace.app.cli.output import note, say
 
 RETRY_S_DEFAULT: Final = 60.0
 
@@ -127,8 +129,8 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
             opened(source, from_secret) as reading,
             opened(target, to_secret, is_target=True, for_writing=not is_reading) as writing,
         ):
-            typer.echo(f"from {reading.name} ({reading.engine})")
-            typer.echo(f"to {writing.name} ({writing.engine})")
+            say(f"from {reading.name} ({reading.engine})")
+            say(f"to {writing.name} ({writing.engine})")
             task = Migration(reading, writing, rules, begun, _warn)
             if verify_only:
                 _compare(task, task.keys(), is_complete=True)
@@ -141,8 +143,10 @@ def migrate_streams(  # noqa: PLR0913 - one parameter an option
                 begun.forget()
     except CannotMigrate as error:
         fail(str(error))
+    except MISREAD as error:
+        fail(f"FROM or TO gave an answer that is not understood: {misread(error)}; are both addresses right?")
     except KeyboardInterrupt:
-        typer.echo(f"tailrace: interrupted, the same command continues; the progress is in {path}", err=True)
+        note(f"interrupted, the same command continues; the progress is in {path}")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -175,7 +179,7 @@ def _copy(task: Migration, streams: Sequence[Surveyed], *, follow: bool, until_q
     wanted = [each for each in streams if not each.is_left_out]
     with metered("Copying", sum(each.facts.length for each in wanted)) as meter:
         task.copy(wanted, meter, complete=not follow)
-    typer.echo(f"copied {meter.summary}")
+    say(f"copied {meter.summary}")
     if follow:
         _follow(task, until_quiet_s)
     _compare(task, task.copied_keys)
@@ -188,10 +192,10 @@ def _follow(task: Migration, until_quiet_s: float | None) -> None:
     end = "" if until_quiet_s is None else f", or nothing changes for {until_quiet_s:g} s"
     with metered("Following", 0) as meter:
         with _interrupting() as stop:
-            typer.echo(f"following; stop producers and consumers, then press Ctrl-C{end}")
+            say(f"following; stop producers and consumers, then press Ctrl-C{end}")
             task.follow(meter, stop, until_quiet_s)
         task.finish(meter)
-    typer.echo(f"followed {meter.summary}")
+    say(f"followed {meter.summary}")
 
 
 def _compare(task: Migration, keys: Sequence[bytes], *, is_complete: bool = False) -> None:
@@ -222,4 +226,4 @@ def _interrupting() -> Iterator[Event]:
 
 
 def _warn(line: str) -> None:
-    typer.echo(f"tailrace: {line}", err=True)
+    note(line)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tailrace.app.cli.data_directories import DataDirectory, copied, failing_in_one_line
+from tailrace.app.cli.output import say
 
 
 def restore(
@@ -32,4 +33,4 @@ def restore(
       tailrace restore /backups/data-monday data
     """
     with failing_in_one_line(backup):
-        typer.echo(f"{directory} is restored from {backup}: {copied(backup, directory, 'Restoring')}")
+        say(f"{directory} is restored from {backup}: {copied(backup, directory, 'Restoring')}")

@@ -18,6 +18,7 @@ from typer.models import OptionInfo
 
 from tailrace.api.access.security import Security
 from tailrace.app import __version__
+from tailrace.app.cli.output import note, say
 from tailrace.app.cli.paths import given_path
 from tailrace.app.cli.stores import require_one_store, sources_of
 from tailrace.app.main import create_app, create_hot_routes
@@ -146,7 +147,7 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
             backlog=files.backlog,
         )
     except CannotStart as error:
-        typer.echo(f"tailrace: {error}", err=True)
+        note(str(error))
         raise typer.Exit(1) from None
 
 
@@ -239,4 +240,4 @@ def _announce(settings: Settings, url: str) -> None:
     else:
         fields = {"data_dir": str(settings.data_dir), "durability": settings.durability.value}
         _logger.info("data is stored", extra={"fields": fields})
-    typer.echo(f"Tailrace {__version__} is ready on {url}")
+    say(f"Tailrace {__version__} is ready on {url}")

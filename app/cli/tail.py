@@ -26,6 +26,7 @@ from tailrace.app.cli.following.reading import (
     read_group,
     stored_entries,
 )
+from tailrace.app.cli.output import note
 from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX
 
 LAST_DEFAULT: Final = 10
@@ -192,7 +193,7 @@ def _written(form: str | None, *, as_json_lines: bool, with_key: bool) -> Writte
 
 
 def _notice(sentence: str) -> None:
-    typer.echo(f"tailrace: {sentence}", err=True)
+    note(sentence)
 
 
 # --- as a consumer ---------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, TypeVar, cast
 
-import msgspec
 import typer
 
 from tailrace.api.principals import TokenScope
 from tailrace.app.cli import token_printing as printing
+from tailrace.app.cli.output import note, say, say_json
 from tailrace.app.cli.paths import DataDirOption, TokensFileOption
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason
@@ -136,8 +136,8 @@ def create(
     )
     with _failing_in_one_line(path), changing_tokens(path) as tokens:
         tokens.append(made.record)
-    typer.echo(made.text)
-    typer.echo(f"tailrace: created {printing.described(made.record)}, in {path}", err=True)
+    say(made.text)
+    note(f"created {printing.described(made.record)}, in {path}")
 
 
 @token.command("list")
@@ -161,13 +161,14 @@ def list_tokens(
     used_at_ms = read_usage(path)
     if json:
         rows = [printing.json_row(entry, used_at_ms.get(entry.id)) for entry in entries]
-        typer.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2))
+        say_json(rows, indent=2)
     else:
-        typer.echo("\n".join(printing.table(entries, used_at_ms)))
+        for row in printing.table(entries, used_at_ms):
+            say(row)
     for entry in entries:
         if isinstance(entry, DamagedEntry):
-            remedy = f"to remove it: tailrace token revoke {printing.one_line(entry.id)}"
-            typer.echo(f"tailrace: ignored {printing.described_damage(entry)}; {remedy}", err=True)
+            remedy = f"to remove it: tailrace token revoke {entry.id}"
+            note(f"ignored {printing.described_damage(entry)}; {remedy}")
 
 
 @token.command()
@@ -197,7 +198,7 @@ def revoke(
             revoked = [entry for each in dict.fromkeys(tokens) for entry in _found(known, each)]
             known[:] = [entry for entry in known if entry not in revoked]
     for entry in dict.fromkeys(revoked):
-        typer.echo(f"revoked {printing.labelled(entry)}")
+        say(f"revoked {printing.labelled(entry)}")
 
 
 def _found(known: Sequence[Entry], wanted: str) -> Sequence[Entry]:
@@ -229,5 +230,5 @@ def _failing_in_one_line(path: Path) -> Iterator[None]:
         sentence = f"cannot use the tokens file {path}: {reason(error)}"
     else:
         return
-    typer.echo(f"tailrace: {sentence}", err=True)
+    note(sentence)
     raise typer.Exit(1)

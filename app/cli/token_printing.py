@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from tailrace.app.cli.output import visible
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.tokens.file import DamagedEntry, Entry
 from tailrace.app.tokens.tokens import TokenRecord
@@ -21,23 +22,18 @@ _COLUMNS: Final = ("id", "name", "scopes", "keys", "created", "expires", "last u
 def described(record: TokenRecord) -> str:
     """Return the id, name, scopes, keys and expiry of a token as text."""
     until = "" if record.expires_at_ms is None else f", until {_time(record.expires_at_ms)}"
-    keys = " ".join(map(one_line, record.keys))
+    keys = " ".join(record.keys)
     return f"{record.id} ({record.name}): {' '.join(record.scopes)} on {keys}{until}"
 
 
 def described_damage(entry: DamagedEntry) -> str:
     """Return the id and name of a damaged entry, and the reason why the server ignores it, on one line."""
-    return f"{labelled(entry)}: {one_line(entry.reason)}"
+    return f"{labelled(entry)}: {entry.reason}"
 
 
 def labelled(entry: Entry) -> str:
     """Return the id and the name of an entry on one line."""
-    return f"{one_line(entry.id)} ({one_line(entry.name)})"
-
-
-def one_line(text: str) -> str:
-    """Return `text` with unprintable characters escaped; a damaged file may contain any character."""
-    return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
+    return f"{entry.id} ({entry.name})"
 
 
 def json_row(entry: Entry, last_used_at_ms: int | None) -> dict[str, object]:
@@ -56,7 +52,7 @@ def table(entries: Sequence[Entry], used_at_ms: Mapping[str, int]) -> list[str]:
     may read the table.
     """
     tokens = [entry for entry in entries if isinstance(entry, TokenRecord)]
-    rows = [_COLUMNS, *(_row(record, used_at_ms.get(record.id)) for record in tokens)]
+    rows = [_COLUMNS, *(tuple(map(visible, _row(each, used_at_ms.get(each.id)))) for each in tokens)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -68,7 +64,7 @@ def _row(record: TokenRecord, used_at_ms: int | None) -> tuple[str, ...]:
         record.id,
         record.name,
         " ".join(record.scopes),
-        " ".join(map(one_line, record.keys)),
+        " ".join(record.keys),
         _time(record.created_at_ms),
         _expiry(record.expires_at_ms),
         "-" if used_at_ms is None else _time(used_at_ms),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from tailrace.app import __version__
+from tailrace.app.cli.output import say
 
 
 def version() -> None:
     """Print the version."""
-    typer.echo(f"tailrace {__version__}")
+    say(f"tailrace {__version__}")

@@ -193,5 +193,5 @@ def test_an_id_is_revoked_with_every_entry_that_has_it(tokens_file: Path) -> Non
 def test_a_pattern_is_listed_in_one_line(tokens_file: Path) -> None:
     make_token(tokens_file, "read", keys=("race\nboat",))
     listed = token("list", file=tokens_file)
-    assert "race\\x0aboat" in listed.stdout
+    assert "race\\nboat" in listed.stdout
     assert len(listed.stdout.splitlines()) == 2

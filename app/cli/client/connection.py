@@ -17,7 +17,8 @@ from typing import Annotated, Final, NoReturn, TypeAlias
 import httpx
 import typer
 
-from tailrace.app.cli.client.http_client import Server, ServerProblem, Unreachable
+from tailrace.app.cli.client.http_client import MISREAD, Server, ServerProblem, Unreachable, misread
+from tailrace.app.cli.output import note
 from tailrace.app.reasons import reason
 
 PORT_VARIABLE: Final = "TAILRACE_PORT"
@@ -53,12 +54,8 @@ TokenFile: TypeAlias = Annotated[
 
 
 def fail(sentence: str) -> NoReturn:
-    """Print `sentence` to standard error and exit with status 1. Control characters are escaped: names in the
-    sentence cannot control the terminal."""
-    shown = "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode() for each in sentence
-    )
-    typer.echo(f"tailrace: {shown}", err=True)
+    """Print `sentence` to standard error and exit with status 1."""
+    note(sentence)
     raise typer.Exit(1) from None
 
 
@@ -68,13 +65,18 @@ def connected(url: str, token: str | None, token_file: Path | None) -> Iterator[
 
     A `ServerProblem` ends the command with one line and status 1. Ctrl-C ends it with status 130.
     """
+    server = Server(checked_url(url), secret_from(token, token_file))
     try:
-        with Server(checked_url(url), secret_from(token, token_file)) as server, quiet_pipes():
+        with server, quiet_pipes():
             yield server
     except Unreachable as error:
         fail(f"{error}; {_REMEDY}" if url == DEFAULT_URL else str(error))
     except ServerProblem as error:
         fail(str(error))
+    except MISREAD as error:
+        if not server.has_answered:
+            raise
+        fail(f"{server.url} gave an answer that is not one of Tailrace: {misread(error)}; is the URL right?")
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 

@@ -17,6 +17,7 @@ import httpx
 import msgspec
 
 from tailrace.app import __version__
+from tailrace.core.errors import StreamError
 from tailrace.core.limits import WAIT_MS_MAX
 
 CONNECT_TIMEOUT_S: Final = 5.0
@@ -26,6 +27,26 @@ READ_TIMEOUT_S: Final = WAIT_MS_MAX / 1000 + 30
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
+
+
+MISREAD: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    StreamError,
+    TypeError,
+    ValueError,
+    httpx.DecodingError,
+    msgspec.MsgspecError,
+)
+"""The exceptions of reading a reply that has another form than those of Tailrace."""
+
+
+def misread(error: Exception) -> str:
+    """Return in words what is wrong with the reply. `error` is one of `MISREAD`."""
+    return f"{type(error).__name__}: {error}"
 
 
 class ServerProblem(Exception):
@@ -73,6 +94,7 @@ class Server:
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url = url.rstrip("/")
         self.token = token
+        self.has_answered = False
         headers = {"User-Agent": f"tailrace/{__version__}"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
@@ -125,6 +147,7 @@ class Server:
                 headers=given,
                 timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S)),
             )
+            self.has_answered = True
             return _accepted(response)
 
     @contextmanager
@@ -142,6 +165,7 @@ class Server:
             self._transport_errors(),
             self._client.stream("GET", path + _query(parameters), headers=dict(headers or {})) as response,
         ):
+            self.has_answered = True
             if response.is_error:
                 response.read()
             yield _accepted(response)

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from tailrace.app.cli.output import visible_json
 from tailrace.app.cli.redis.quoting import quoted
-from tailrace.core.one_line import one_line
 from tailrace.core.stream_id import id_ms, parse_id
 
 TIME_MS_MIN: Final = 10**12
@@ -36,8 +36,10 @@ class Line(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the id of the entry."""
-        return str(self.entry["id"])
+        """Return the id of the entry. Raises `StreamError` if it is none."""
+        value = str(self.entry["id"])
+        parse_id(value.encode())
+        return value
 
     @property
     def pairs(self) -> list[tuple[bytes, bytes]]:
@@ -70,7 +72,7 @@ def as_cells(line: Line) -> str:
 def as_json(line: Line, *, with_key: bool) -> str:
     """Return the entry in the server's JSON form, with its `key` if `with_key`."""
     key = {"key": line.key.decode("utf-8", "backslashreplace")} if with_key else {}
-    return one_line(msgspec.json.encode({**key, **line.entry})).decode()
+    return visible_json(msgspec.json.encode({**key, **line.entry}).decode())
 
 
 def from_template(template: str, line: Line) -> str:

@@ -27,6 +27,7 @@ from tailrace.app.cli.client.http_client import RefusedByServer, Server, ServerP
 from tailrace.app.cli.loading.connections import Target
 from tailrace.app.cli.loading.load import TESTS, Load, Size
 from tailrace.app.cli.loading.printing import print_result, print_table, progress_bar
+from tailrace.app.cli.output import note
 from tailrace.app.cli.streams.rows import AsJson, Item
 from tailrace.core.limits import BATCH_ENTRIES_MAX
 
@@ -169,7 +170,7 @@ def _temporary(server: Server, key: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"tailrace: interrupted; {_removed(server, key)}", err=True)
+        note(f"interrupted; {_removed(server, key)}")
         raise typer.Exit(INTERRUPTED) from None
     except ServerProblem as problem:
         fail(f"{problem}; {_removed(server, key)}")

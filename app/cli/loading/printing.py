@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
-from tailrace.app.cli.streams.rows import Column, Item, number, plain, print_json, text
+from tailrace.app.cli.output import say_json, say_row
+from tailrace.app.cli.streams.rows import Column, Item, number, plain, text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -66,9 +65,9 @@ def print_result(found: dict[str, Any], results: list[Item], *, as_json: bool) -
     """Print the result of a test as soon as it ends; a table waits for all of them."""
     results.append(found)
     if as_json:
-        print_json(found)
+        say_json(found)
     elif not sys.stdout.isatty():
-        typer.echo("\t".join(column.text(found) for column in _COLUMNS))
+        say_row(column.text(found) for column in _COLUMNS)
 
 
 def print_table(results: list[Item], *, as_json: bool) -> None:

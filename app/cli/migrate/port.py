@@ -164,9 +164,8 @@ def shown(words: Words) -> str:
 
 
 def text(name: bytes) -> str:
-    """Return a name for a message, in one line; bytes that are not printable text are escaped."""
-    shown = name.decode("utf-8", "backslashreplace")
-    return shown if shown.isprintable() else ascii(shown)[1:-1]
+    """Return a name for a message; bytes that are not UTF-8 are escaped."""
+    return name.decode("utf-8", "backslashreplace")
 
 
 # --- common steps of all kinds -------------------------------------------------------------------------

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, cast
 
-import typer
-
 from tailrace.app.cli.migrate.port import Place, Refusal, as_map, text
 from tailrace.app.cli.migrate.progress import Meter
 from tailrace.app.cli.migrate.running import Surveyed
+from tailrace.app.cli.output import note, say
 
 STREAMS_SHOWN: Final = 20
 DIFFERENCES_SHOWN: Final = 20
@@ -26,12 +25,12 @@ def print_survey(streams: Sequence[Surveyed], *, all_of_them: bool) -> None:
         _counted(sum(len(each.facts.groups) for each in streams), "group"),
         f"{sum(map(_pending_count, streams)):,} pending entries",
     )
-    typer.echo(", ".join(totals))
+    say(", ".join(totals))
     shown = streams if all_of_them else streams[:STREAMS_SHOWN]
     for each in shown:
-        typer.echo(f"  {text(each.key)}: {each.facts.length:,} entries, {each.state}")
+        say(f"  {text(each.key)}: {each.facts.length:,} entries, {each.state}")
     if len(shown) < len(streams):
-        typer.echo(f"  and {len(streams) - len(shown):,} more; --dry-run shows all")
+        say(f"  and {len(streams) - len(shown):,} more; --dry-run shows all")
 
 
 def _pending_count(stream: Surveyed) -> int:
@@ -42,9 +41,9 @@ def print_losses(streams: Sequence[Surveyed]) -> int:
     """Print what the target cannot hold; return how many losses there are."""
     losses = [(each.key, loss) for each in streams for loss in each.losses]
     if losses:
-        typer.echo("the target cannot hold:")
+        say("the target cannot hold:")
     for key, loss in losses:
-        typer.echo(f"  {text(key)}: {loss}")
+        say(f"  {text(key)}: {loss}")
     return len(losses)
 
 
@@ -52,7 +51,7 @@ def print_conflicts(streams: Sequence[Surveyed]) -> int:
     """Print the streams that may not be written; return how many there are."""
     found = [each for each in streams if each.conflict]
     for each in found:
-        typer.echo(f"tailrace: {text(each.key)}: {each.conflict}", err=True)
+        note(f"{text(each.key)}: {each.conflict}")
     return len(found)
 
 
@@ -61,7 +60,7 @@ def print_settings(source: Place, target: Place) -> None:
     wanted, present = _settings(source), _settings(target)
     for name in sorted(wanted.keys() & present.keys()):
         if wanted[name] != present[name]:
-            typer.echo(
+            say(
                 f"{text(name)} is {text(wanted[name])} in the source and {text(present[name])} in the "
                 "target; it concerns all streams of a server and stays as it is"
             )
@@ -89,7 +88,7 @@ def compared(differences: Iterable[tuple[bytes, str]]) -> Compared:
 def print_comparison(result: Compared, meter: Meter) -> None:
     """Print the first differences and the totals."""
     for key, difference in result.first:
-        typer.echo(f"tailrace: {text(key)}: {difference}", err=True)
+        note(f"{text(key)}: {difference}")
     count = result.total
     parts = (
         _counted(meter.streams, "stream"),
@@ -97,7 +96,7 @@ def print_comparison(result: Compared, meter: Meter) -> None:
         _counted(meter.groups, "group"),
         f"{meter.pending:,} pending entries",
     )
-    typer.echo(f"compared {', '.join(parts)}: {_counted(count, 'difference') if count else 'equal'}")
+    say(f"compared {', '.join(parts)}: {_counted(count, 'difference') if count else 'equal'}")
 
 
 def _counted(count: int, name: str) -> str:

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.output import say, say_json
 from tailrace.app.cli.streams.rows import (
     AsJson,
     Column,
     Item,
     number,
-    print_json,
     print_rows,
     shown_name,
     text,
@@ -96,9 +96,9 @@ def slowlog(
         if clear:
             server.request("DELETE", "/v1/slow-log")
             if as_json:
-                print_json({"cleared": True})
+                say_json({"cleared": True})
             else:
-                typer.echo("slow log cleared")
+                say("slow log cleared")
             return
         page = server.request("GET", "/v1/slow-log", parameters=[("limit", str(count))]).json()
         print_rows(_COLUMNS, page["operations"], as_json=as_json)

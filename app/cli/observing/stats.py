@@ -9,12 +9,11 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
-import typer
-
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.observing.samples import Sample, figures
-from tailrace.app.cli.streams.rows import AsJson, Column, Item, plain, print_json, shown_ms
+from tailrace.app.cli.output import say_json, say_row, visible
+from tailrace.app.cli.streams.rows import AsJson, Column, Item, plain, shown_ms
 from tailrace.app.cli.streams.screen import INTERVAL_S, Interval, Once, follow_on_screen, has_screen
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def stats(
         time.sleep(interval_s)
         found = figures(last, Sample(server))
         if as_json:
-            print_json(found)
+            say_json(found)
         elif sys.stdout.isatty():
             # As in `_follow`.
             from rich.console import Console  # noqa: PLC0415
@@ -147,7 +146,7 @@ def stats(
             Console().print(_sections(found))
         else:
             for column in (column for columns in _SECTIONS.values() for column in columns):
-                typer.echo(f"{column.title}\t{column.text(found)}")
+                say_row((column.title, column.text(found)))
 
 
 def _follow(server: Server, last: Sample, interval_s: float) -> None:
@@ -187,7 +186,7 @@ def _line(column: Column, found: Item) -> str:
     title = column.title
     for unit in _UNITS_OF_TITLES:
         title = title.removesuffix(unit)
-    return f"  {title:<{_TITLE_WIDTH}}{(column.shown or column.text)(found):>12}"
+    return f"  {title:<{_TITLE_WIDTH}}{visible((column.shown or column.text)(found)):>12}"
 
 
 def _shown(value: float | None, form: str) -> str:

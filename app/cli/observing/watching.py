@@ -8,10 +8,9 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-import typer
-
 from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.observing.samples import Sample, figures
+from tailrace.app.cli.output import say
 from tailrace.app.cli.redis.lines import rounds
 from tailrace.app.cli.redis.printing import Form, written
 from tailrace.app.cli.redis.replies import Failure, run
@@ -53,11 +52,12 @@ def stat(server: Server, count: int, interval_s: float) -> None:
     last, before = Sample(server), 0
     for number, _ in enumerate(rounds(count, interval_s)):
         if number % LINES_PER_HEADING == 0:
-            typer.echo(_HEADING)
+            for line in _HEADING.splitlines():
+                say(line)
         now = Sample(server)
         found = figures(last, now)
         requests = f"{found['requests']} (+{found['requests'] - before if before else 0})"
-        typer.echo(
+        say(
             f"{found['streams']:<11}{found['entries']:<11}{_size(found['memory_bytes']):<9}"
             f"{found['connections']:<8}{found['waiting_readers']:<8}{requests:<20}"
             f"{found['entries_appended_per_s'] or 0:.0f}"

@@ -9,8 +9,7 @@ import sys
 import time
 from typing import Final
 
-import typer
-
+from tailrace.app.cli.output import say
 from tailrace.app.cli.redis.printing import PLAIN, RED, Form, written
 from tailrace.app.cli.redis.replies import Words
 from tailrace.app.cli.redis.session import Session
@@ -34,7 +33,7 @@ class Printer:
 
     def print_error(self, line: str) -> None:
         """Print one line, in red if replies have colours."""
-        typer.echo(f"{RED}{line}{PLAIN}" if self._colour else line)
+        say(line, style=(RED, PLAIN) if self._colour else ("", ""))
 
     def timed(self, session: Session, words: Words) -> None:
         """Run one command, print its reply, and print its duration if that is at least `SLOW_S`."""
@@ -42,4 +41,4 @@ class Printer:
         self.run(session, words)
         took_s = time.monotonic() - began_s
         if took_s >= SLOW_S and self._form is Form.FORMATTED:
-            typer.echo(f"({took_s:.2f}s)")
+            say(f"({took_s:.2f}s)")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
+from tailrace.app.cli.output import visible, visible_json
 from tailrace.app.cli.redis.quoting import quoted
 from tailrace.app.cli.redis.replies import Failure, Reply, SimpleString, Words
-from tailrace.core.one_line import one_line
 
 RED: Final = "\x1b[31m"
 PLAIN: Final = "\x1b[0m"
@@ -31,13 +31,18 @@ class Form(Enum):
 def written(reply: Reply, form: Form, words: Words = (), *, colour: bool = False) -> bytes:
     """Return the formatted reply to the command `words`, with its line end."""
     if form is Form.FORMATTED and _is_text(words, reply):
-        form = Form.RAW
+        return _text(cast("bytes", reply))
     return _WRITERS[form](reply, colour)
 
 
 def _is_text(words: Words, reply: Reply) -> bool:
     """Return whether the reply is the text of INFO, which is shown unquoted because it has many lines."""
     return bool(words) and words[0].upper() == b"INFO" and isinstance(reply, bytes)
+
+
+def _text(reply: bytes) -> bytes:
+    lines = reply.decode("utf-8", "backslashreplace").split("\r\n")
+    return "\r\n".join(map(visible, lines)).encode() + b"\n"
 
 
 # --- formatted -------------------------------------------------------------------------------------
@@ -68,11 +73,11 @@ def _scalar(reply: int | bytes | SimpleString | Failure | None, *, colour: bool)
     if reply is None:
         return "(nil)"
     if isinstance(reply, Failure):
-        text = f"(error) {reply.line}"
+        text = f"(error) {visible(reply.line)}"
         return f"{RED}{text}{PLAIN}" if colour else text
     if isinstance(reply, bytes):
         return quoted(reply)
-    return f"(integer) {reply}" if isinstance(reply, int) else reply
+    return f"(integer) {reply}" if isinstance(reply, int) else visible(reply)
 
 
 # --- raw -------------------------------------------------------------------------------------------
@@ -97,7 +102,7 @@ def _raw_value(reply: Reply) -> bytes:
 
 
 def _json(reply: Reply, colour: bool) -> bytes:  # noqa: ARG001, FBT001 - JSON is without colours
-    return one_line(msgspec.json.encode(_json_value(reply))) + b"\n"
+    return visible_json(msgspec.json.encode(_json_value(reply)).decode()).encode() + b"\n"
 
 
 def _json_value(reply: Reply) -> Any:

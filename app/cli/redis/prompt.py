@@ -10,7 +10,6 @@ import os
 from pathlib import Path
 from typing import Final
 
-import typer
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.formatted_text.utils import fragment_list_width
@@ -19,6 +18,7 @@ from prompt_toolkit.shortcuts import clear
 from prompt_toolkit.styles import Style
 
 from tailrace.app.cli.client.http_client import ServerProblem
+from tailrace.app.cli.output import say
 from tailrace.app.cli.redis.completion import CommandCompleter, Hints, KeyFinder
 from tailrace.app.cli.redis.lines import BadCount, run_line
 from tailrace.app.cli.redis.printer import Printer
@@ -90,9 +90,9 @@ def _run_line(line: str, session: Session, printer: Printer, interval_s: float) 
         if words := split_words(line.encode("utf-8", "surrogateescape")):
             run_line(words, session, printer, interval_s=interval_s, is_timed=True)
     except (Unbalanced, BadCount) as error:
-        typer.echo(str(error))
+        say(str(error))
     except ServerProblem as error:
         printer.print_error(f"(error) {error}")
     except KeyboardInterrupt:
         # Cancelling the request closes its connection; the server then cancels the waiting read.
-        typer.echo("^C")
+        say("^C")

@@ -16,9 +16,10 @@ import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.output import say, say_json, visible
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.quantities import delay_ms, time_ms
-from tailrace.app.cli.streams.rows import AsJson, print_json
+from tailrace.app.cli.streams.rows import AsJson
 
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
@@ -89,9 +90,9 @@ def append(  # noqa: PLR0913 - one parameter an option
     with connected(url, token, token_file) as server:
         answer = server.request("POST", stream_path(os.fsencode(key), "/entries"), body=body).json()
         if as_json:
-            print_json(answer)
+            say_json(answer)
         else:
-            typer.echo(answer.get("id") or answer["scheduled_id"])
+            say(answer.get("id") or answer["scheduled_id"])
 
 
 def trim(  # noqa: PLR0913 - one parameter an option
@@ -135,9 +136,9 @@ def trim(  # noqa: PLR0913 - one parameter an option
         _confirm(f"Remove {kept} of {length} entries of {key}?", yes=yes)
         answer = server.request("POST", f"{path}/entries:trim", body=body).json()
         if as_json:
-            print_json(answer)
+            say_json(answer)
         else:
-            typer.echo(f"{answer['trimmed']} entries removed")
+            say(f"{answer['trimmed']} entries removed")
 
 
 def rm(
@@ -173,18 +174,18 @@ def rm(
         _confirm(f"Delete {key} with {found['length']} entries and {found['groups']} groups?", yes=yes)
         server.request("DELETE", path)
         if as_json:
-            print_json({"deleted": True})
+            say_json({"deleted": True})
         else:
-            typer.echo(f"{key} deleted")
+            say(f"{key} deleted")
 
 
 def _delete_entries(server: Server, key: str, ids: Sequence[str], *, as_json: bool) -> None:
     path = stream_path(os.fsencode(key), "/entries:delete")
     answer = server.request("POST", path, body={"ids": list(ids)}).json()
     if as_json:
-        print_json(answer)
+        say_json(answer)
     else:
-        typer.echo(f"{answer['deleted']} entries deleted")
+        say(f"{answer['deleted']} entries deleted")
     missing = [each["id"] for each in answer["results"] if each["result"] == "not_found"]
     if missing:
         fail(f"not found: {' '.join(missing)}")
@@ -196,7 +197,7 @@ def _confirm(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         fail("this cannot be undone: use --yes where no one can be asked; nothing was changed")
-    if not typer.confirm(question):
+    if not typer.confirm(visible(question)):
         fail("nothing was changed")
 
 

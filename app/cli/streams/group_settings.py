@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.output import say_json
 from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.quantities import backoff_ms
-from tailrace.app.cli.streams.rows import print_json
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
 
 
@@ -158,7 +158,7 @@ def configure(  # noqa: PLR0913 - one parameter an option
     with connected(url, token, token_file) as server:
         changed = {**with_name(given, "dead_letter_stream"), **dict.fromkeys(unset_names)}
         body = dict.fromkeys(settings) if remove else changed
-        print_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())
+        say_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())
 
 
 def _backoff(initial_ms: int | None, factor: float | None, max_ms: int | None) -> dict[str, Any] | None:

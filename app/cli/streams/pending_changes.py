@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.output import say, say_json
 from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.quantities import delay_ms
-from tailrace.app.cli.streams.rows import AsJson, print_json
+from tailrace.app.cli.streams.rows import AsJson
 
 Ids: TypeAlias = Annotated[
     list[str], typer.Argument(metavar="ID...", help="The ids of the entries.", show_default=False)
@@ -118,10 +119,10 @@ def claim(  # noqa: PLR0913 - one parameter an option
     with connected(url, token, token_file) as server:
         answer = server.request("POST", group_path(key, group, ":claim"), body=body).json()
         if as_json:
-            print_json(answer)
+            say_json(answer)
         else:
             for entry_id in answer["ids"]:
-                typer.echo(entry_id)
+                say(entry_id)
         if len(answer["ids"]) < len(set(ids)):
             fail(
                 f"claimed {len(answer['ids'])} of {len(set(ids))}: "
@@ -153,9 +154,9 @@ def extend(
     with connected(url, token, token_file) as server:
         answer = server.request("POST", group_path(key, group, ":extend"), body=body).json()
         if as_json:
-            print_json(answer)
+            say_json(answer)
         else:
-            typer.echo(f"{len(answer['extended'])} extended")
+            say(f"{len(answer['extended'])} extended")
         if answer["lost"]:
             fail(f"{consumer} does not own {' '.join(answer['lost'])}")
 
@@ -167,9 +168,9 @@ def _change_pending(
     with connected(*place) as server:
         answer = server.request("POST", path, body=body).json()
         if as_json:
-            print_json(answer)
+            say_json(answer)
         else:
-            typer.echo(f"{answer[member]} {member}")
+            say(f"{answer[member]} {member}")
         wanted = len(set(body["ids"]))
         if answer[member] < wanted:
             fail(f"{wanted - answer[member]} of {wanted} were not pending")

@@ -21,6 +21,7 @@ from tailrace.app.cli.following.follow import Follower
 from tailrace.app.cli.following.moments import first_id, is_id
 from tailrace.app.cli.following.printing import print_lines
 from tailrace.app.cli.following.reading import PAGE_ENTRIES, page_of
+from tailrace.app.cli.output import note
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson
 from tailrace.core.limits import PAGE_ENTRIES_MAX
@@ -183,8 +184,6 @@ def _before(start: str, last: int | None) -> str:
 
 
 def _follow(server: Server, key: bytes, position: str, written: Written) -> None:
-    follower = Follower(
-        server, {key: position}, None, None, lambda text: typer.echo(f"tailrace: {text}", err=True)
-    )
+    follower = Follower(server, {key: position}, None, None, note)
     for lines in follower.entries():
         print_lines(lines, written)

@@ -12,9 +12,9 @@ import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
 from tailrace.app.cli.client.http_client import stream_path
+from tailrace.app.cli.output import say_json
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.quantities import age_ms, size_bytes
-from tailrace.app.cli.streams.rows import print_json
 
 
 def retention(  # noqa: PLR0913 - one parameter an option
@@ -79,4 +79,4 @@ def retention(  # noqa: PLR0913 - one parameter an option
             server.request(
                 "POST", stream_path(os.fsencode(key), ":configure"), body={"retention": rules or None}
             )
-        print_json(server.request("GET", stream_path(os.fsencode(key))).json().get("retention"))
+        say_json(server.request("GET", stream_path(os.fsencode(key))).json().get("retention"))

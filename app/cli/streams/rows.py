@@ -1,8 +1,7 @@
 """Prints rows: as a table on a terminal, separated by tabs in a pipe, or as JSON.
 
 It owns these three forms, so that all listings have the same. Rows come one after another, and the plain
-forms are printed as they come; a table needs all of them for its widths. Control characters are escaped in
-tables and plain rows.
+forms are printed as they come; a table needs all of them for its widths.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
-import msgspec
 import typer
 
+from tailrace.app.cli.output import say, say_json, say_row, visible
 from tailrace.app.cli.redis.quoting import quoted
-from tailrace.core.one_line import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -120,7 +118,7 @@ def print_rows(columns: Iterable[Column], items: Iterable[Item], *, as_json: boo
     chosen = tuple(columns)
     if as_json:
         for item in items:
-            print_json(item)
+            say_json(item)
     elif sys.stdout.isatty():
         # Importing rich takes longer than a request, and pipes do not need it.
         from rich.console import Console  # noqa: PLC0415
@@ -128,25 +126,23 @@ def print_rows(columns: Iterable[Column], items: Iterable[Item], *, as_json: boo
         Console().print(table_of(chosen, items))
     else:
         for item in items:
-            typer.echo("\t".join(column.text(item) for column in chosen))
-
-
-def print_json(item: object) -> None:
-    """Print one line of JSON."""
-    typer.echo(one_line(msgspec.json.encode(item)).decode())
+            say_row(column.text(item) for column in chosen)
 
 
 def print_facts(item: Item, facts: Iterable[Column], *, as_json: bool) -> None:
     """Print one item: a line for each fact, its title first; or the item as JSON."""
     if as_json:
-        print_json(item)
+        say_json(item)
         return
     is_table = sys.stdout.isatty()
     chosen = tuple(facts)
     width = max(len(fact.title) for fact in chosen)
     for fact in chosen:
         cell = (fact.shown if is_table and fact.shown else fact.text)(item)
-        typer.echo(f"{fact.title.ljust(width)}  {cell}" if is_table else f"{fact.title}\t{cell}")
+        if is_table:
+            say(f"{fact.title.ljust(width)}  {cell}")
+        else:
+            say_row((fact.title, cell))
 
 
 def table_of(columns: Iterable[Column], items: Iterable[Item]) -> Table:
@@ -161,5 +157,5 @@ def table_of(columns: Iterable[Column], items: Iterable[Item]) -> Table:
     for column in chosen:
         table.add_column(column.title, justify="right" if column.is_number else "left", overflow="fold")
     for item in items:
-        table.add_row(*(Text((column.shown or column.text)(item)) for column in chosen))
+        table.add_row(*(Text(visible((column.shown or column.text)(item))) for column in chosen))
     return table

@@ -15,6 +15,7 @@ import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.client.http_client import RefusedByServer, Server, stream_path
+from tailrace.app.cli.output import say
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, Column, Item, print_rows, text, time
 from tailrace.core.delay_limits import SCHEDULED_PAGE_MAX
@@ -81,7 +82,7 @@ def _all(server: Server, path: str) -> Iterator[Item]:
 
 def _cancel(server: Server, path: str, ids: list[str]) -> None:
     missing = [each for each in ids if not _is_cancelled(server, f"{path}/{quote(each, safe='')}")]
-    typer.echo(f"{len(ids) - len(missing)} cancelled")
+    say(f"{len(ids) - len(missing)} cancelled")
     if missing:
         fail(f"not scheduled: {' '.join(missing)}")
 

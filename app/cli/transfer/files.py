@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final
 
 import zstandard
 
+from tailrace.app.cli.output import visible_json
 from tailrace.app.reasons import reason
 
 READ_BYTES: Final = 1 << 20
@@ -151,6 +152,8 @@ class Target:
 
     def write(self, content: bytes) -> None:
         """Append one part. Raises `OSError`."""
+        if self._is_standard and sys.stdout.isatty():
+            content = visible_json(content.decode("utf-8", "backslashreplace")).encode()
         self._file.write(_compressed(content, self._compression))
 
     def settle(self) -> int:
