@@ -27,7 +27,7 @@ def test_words_are_cut_as_redis_cli_cuts_them(line: bytes, words: list[bytes]) -
     assert split_words(line) == words
 
 
-@pytest.mark.parametrize("line", [b'"', b"'", b'"a', b"'a", b'"a"b', b"'a'b", b'a"b"c', rb'"\"'])
+@pytest.mark.parametrize("line", [b'"', b"'", b'"a', b"'a", b'"a"b', b"'a'b", b'a"b"c', rb'"\"', rb"'\'"])
 def test_an_open_quote_and_one_that_something_follows_are_refused(line: bytes) -> None:
     with pytest.raises(Unbalanced, match=r"Invalid argument\(s\)"):
         split_words(line)

@@ -14,7 +14,7 @@ _BLANKS: Final = b" \t\n\r\v\f\0"
 _ESCAPES: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"a": b"\a"}
 
 _DOUBLE: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"(?=[\s\0]|\Z)', re.DOTALL)
-_SINGLE: Final = re.compile(rb"'((?:\\'|[^'])*)'(?=[\s\0]|\Z)", re.DOTALL)
+_SINGLE: Final = re.compile(rb"'((?:\\'|[^'])*+)'(?=[\s\0]|\Z)", re.DOTALL)
 _BARE: Final = re.compile(rb"[^ \t\n\r\0\"']+")
 _ESCAPED: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
