@@ -15,15 +15,14 @@ import typer
 
 from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
 from tailrace.app.cli.client.http_client import RefusedByServer, Server, stream_path
-from tailrace.app.cli.output import say
+from tailrace.app.cli.output import say, visible_json
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, Column, Item, print_rows, text, time
 from tailrace.core.delay_limits import SCHEDULED_PAGE_MAX
-from tailrace.core.one_line import one_line
 
 
 def _content(item: Item) -> str:
-    return one_line(msgspec.json.encode(item.get("fields") or item["pairs"])).decode()
+    return visible_json(msgspec.json.encode(item.get("fields") or item["pairs"]).decode())
 
 
 _COLUMNS: Final = (
