@@ -234,3 +234,20 @@ def test_a_flood_of_frames_is_read_in_several_turns_and_what_follows_it_arrives(
     assert text == "the last one"
     assert sum(fed) == 240_018
     assert max(fed) <= LOOKS_PER_TURN * PIECE_BYTES
+
+
+def test_an_endpoint_sees_a_close_frame_before_the_messages_that_came_before_it() -> None:
+    async def story() -> list[bool]:
+        async def app(_scope: Any, receive: Any, send: Any) -> None:
+            await receive()
+            await send({"type": "websocket.accept"})
+            await asyncio.get_running_loop().create_future()
+
+        protocol, _ = await opened(app, still)
+        found = [protocol.is_closing]
+        protocol.data_received(masked(0x1, b"a message") + masked(0x8, b"\x03\xe8"))
+        found.append(protocol.is_closing)
+        protocol.connection_lost(None)
+        return found
+
+    assert asyncio.run(story()) == [False, True]
