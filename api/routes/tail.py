@@ -115,7 +115,7 @@ async def tail(
     The events are `entries` (an array), `gap`, `end` and `problem`. The `id` of an event is the position
     from which to resume: send it as `Last-Event-ID`. The first event has no entries, only the position.
     `gap` means that the entries after `from` and before `to` were trimmed before the tail could send them.
-    If the stream was deleted and created again, a `gap` with an `incarnation` says so, and the tail goes on
+    If the stream was deleted and created again, a `gap` with an `incarnation` says so, and the tail continues
     with the first entry of the new stream. `end` and `problem` contain a problem; then the server closes the
     connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
     closes the connection.

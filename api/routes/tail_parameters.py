@@ -32,7 +32,7 @@ OfIncarnation: TypeAlias = Annotated[
     str | None,
     Query(
         description="The incarnation of the stream to which `Last-Event-ID` belongs. If the stream has "
-        "another one now, the tail sends a `gap` and goes on with the first entry.",
+        "another one now, the tail sends a `gap` and continues with the first entry.",
         examples=[INCARNATION_EXAMPLE],
     ),
 ]

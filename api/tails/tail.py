@@ -100,7 +100,7 @@ class Tail(Protocol):
 
 class PlainTail:
     """A tail of streams without a group. It sends the entries after `positions`; with `wanted`, those that
-    match. If a stream is deleted and created again, the tail reports a gap and goes on with the new stream.
+    match. If a stream is deleted and created again, the tail reports a gap and continues with the new stream.
 
     `incarnations`: those of the streams in which the positions were reached; None for a position that the
     client chose. `ahead`: streams that have not reached their position. The client is not told these

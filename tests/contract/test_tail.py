@@ -310,7 +310,7 @@ def test_a_position_beyond_the_last_id_belongs_to_an_earlier_stream(api: Server,
         assert tail.named("entries").ids == ["3-0"]
 
 
-def test_a_position_with_its_incarnation_is_told_from_one_of_a_longer_later_stream(
+def test_an_incarnation_distinguishes_a_position_from_one_of_a_longer_later_stream(
     api: Server, key: str
 ) -> None:
     add(api, key, "9-0")

@@ -81,7 +81,7 @@ def require_own_position(source: ReadFrom, after: StreamId, result: Result) -> N
     has reached. `result`: the answer of XINFO STREAM. O(1).
 
     An engine does not tell a stream that was created again from one whose newest entries were lost in a
-    failover. So reading goes on after the last id, not from the beginning.
+    failover. So reading continues after the last id, not from the beginning.
     """
     if source.incarnation is None or not after:
         return

@@ -35,7 +35,7 @@ _log: Final = logging.getLogger("tailrace_client")
 class Gap(NamedTuple):
     """Entries after `after` and before `before` that were trimmed before the tail could read them.
 
-    If the stream was deleted and created again, the tail goes on with the first entry of the new stream:
+    If the stream was deleted and created again, the tail continues with the first entry of the new stream:
     `before` is that entry, whose id can be less than `after`.
     """
 

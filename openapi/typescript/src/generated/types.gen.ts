@@ -7294,7 +7294,7 @@ export type TailData = {
          */
         after?: string;
         /**
-         * The incarnation of the stream to which `Last-Event-ID` belongs. If the stream has another one now, the tail sends a `gap` and goes on with the first entry.
+         * The incarnation of the stream to which `Last-Event-ID` belongs. If the stream has another one now, the tail sends a `gap` and continues with the first entry.
          */
         incarnation?: string;
         /**

@@ -205,7 +205,7 @@ def sync_detailed(
     `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
     them.
     If the stream was deleted and created again, a `gap` with an `incarnation` says so, and the tail
-    goes on
+    continues
     with the first entry of the new stream. `end` and `problem` contain a problem; then the server
     closes the
     connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
@@ -227,7 +227,7 @@ def sync_detailed(
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
         incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
-            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            If the stream has another one now, the tail sends a `gap` and continues with the first
             entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
@@ -307,7 +307,7 @@ def sync(
     `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
     them.
     If the stream was deleted and created again, a `gap` with an `incarnation` says so, and the tail
-    goes on
+    continues
     with the first entry of the new stream. `end` and `problem` contain a problem; then the server
     closes the
     connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
@@ -329,7 +329,7 @@ def sync(
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
         incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
-            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            If the stream has another one now, the tail sends a `gap` and continues with the first
             entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
@@ -404,7 +404,7 @@ async def asyncio_detailed(
     `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
     them.
     If the stream was deleted and created again, a `gap` with an `incarnation` says so, and the tail
-    goes on
+    continues
     with the first entry of the new stream. `end` and `problem` contain a problem; then the server
     closes the
     connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
@@ -426,7 +426,7 @@ async def asyncio_detailed(
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
         incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
-            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            If the stream has another one now, the tail sends a `gap` and continues with the first
             entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
@@ -504,7 +504,7 @@ async def asyncio(
     `gap` means that the entries after `from` and before `to` were trimmed before the tail could send
     them.
     If the stream was deleted and created again, a `gap` with an `incarnation` says so, and the tail
-    goes on
+    continues
     with the first entry of the new stream. `end` and `problem` contain a problem; then the server
     closes the
     connection. The server sends a comment every 15 s. If the client reads nothing for 30 s, the server
@@ -526,7 +526,7 @@ async def asyncio(
             pending entries after this id (`0-0` for all of them); by default none of them. Example:
             $.
         incarnation (str | Unset): The incarnation of the stream to which `Last-Event-ID` belongs.
-            If the stream has another one now, the tail sends a `gap` and goes on with the first
+            If the stream has another one now, the tail sends a `gap` and continues with the first
             entry. Example: 9f86d081884c7d65-1.
         group (str | Unset): Read as a consumer of this group. Percent-encoded. Example: judges.
         consumer (str | Unset): The consumer; created if it does not exist. Percent-encoded.
