@@ -57,17 +57,10 @@ TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-ser
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
 
 IN_PROCESSES := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadgroup
-# The tests that must take every branch of core. Coverage would slow down the others.
-COVERING := tests/unit tests/rules tests/model
 
 .PHONY: test
-test: $(TEST) $(TEST_TOOLS) ## Run what a change must pass, in 15 minutes: all tests but the long ones; PYTEST_ARGS selects tests
-ifdef PYTEST_ARGS
-	@$(IN_PROCESSES) $(PYTEST_ARGS)
-else
-	@$(IN_PROCESSES) --cov --cov-report=term $(COVERING)
-	@$(IN_PROCESSES) $(COVERING:%=--ignore=%)
-endif
+test: $(TEST) $(TEST_TOOLS) ## Run what a change must pass, in 15 minutes: all tests but the long ones, with branch coverage of core; PYTEST_ARGS selects tests
+	@$(IN_PROCESSES) --cov --cov-report=term $(PYTEST_ARGS)
 
 # What the long tests do more often than the others.
 MORE := TAILRACE_DIFFERENTIAL_COMMANDS=200000 TAILRACE_FUNCTIONS_COMMANDS=10000 TAILRACE_GATEWAY_COMMANDS=2000 \
@@ -78,8 +71,7 @@ MORE := TAILRACE_DIFFERENTIAL_COMMANDS=200000 TAILRACE_FUNCTIONS_COMMANDS=10000 
 .PHONY: test-all
 test-all: $(TEST) $(TEST_TOOLS) ## Run all tests, the long ones too, as before a release (about an hour; prints how long it took)
 	@echo 'All tests take about an hour on two cores.'; export $(MORE); \
-	$(IN_PROCESSES) --cov --cov-report=term -m '' $(COVERING) && \
-	$(IN_PROCESSES) -m '' $(COVERING:%=--ignore=%) && $(ON_EXECUTORS) && \
+	$(IN_PROCESSES) --cov --cov-report=term -m '' && $(ON_EXECUTORS) && \
 	echo "All tests took $$((SECONDS / 60)) minutes."
 
 .PHONY: check
