@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Final
+from typing import Final, Literal
 
 I64_MIN: Final = -(1 << 63)
 I64_MAX: Final = (1 << 63) - 1
@@ -29,7 +29,7 @@ NOT_A_NUMBER: Final = float("nan")
 _SURROGATES: Final = range(0xD800, 0xE000)
 
 _ESCAPE: Final = re.compile(
-    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL
+    r"\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL
 )
 _SINGLE: Final = {
     "a": "\a",
@@ -114,6 +114,17 @@ def number_of(token: str) -> int | float:
     if len(token) > len(str(I64_MIN)) or not I64_MIN <= int(token) <= I64_MAX:
         raise BadLiteral("the integer does not fit into 64 bits; write it as a double, such as `1e20`")
     return int(token)
+
+
+def converted(to: Literal["int", "double"], number: float) -> int | float:
+    """Return a number of the filter as `int(...)` or `double(...)` converts it. `int` rounds towards zero.
+    Raises `BadLiteral` if the result does not fit into 64 bits."""
+    if to == "double":
+        return float(number)
+    whole = int(number)
+    if not I64_MIN <= whole <= I64_MAX:
+        raise BadLiteral("the number does not fit into an integer of 64 bits")
+    return whole
 
 
 def int_in(text: str | None) -> int | float:

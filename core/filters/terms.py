@@ -6,7 +6,9 @@ with the place in the text if the parts do not fit together. This module does no
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, cast
 
 from lark import Token, Transformer
 
@@ -26,7 +28,7 @@ from tailrace.core.filters.checks import (
     text_in,
     value_of,
 )
-from tailrace.core.filters.literals import BadLiteral, number_of, text_of
+from tailrace.core.filters.literals import BadLiteral, converted, number_of, text_of
 from tailrace.core.filters.tree import (
     Affix,
     All,
@@ -44,6 +46,15 @@ from tailrace.core.filters.tree import (
     Operator,
     Text,
 )
+
+
+@contextmanager
+def _literal_at(start: int) -> Iterator[None]:
+    """Give the error of a literal its place in the filter."""
+    try:
+        yield
+    except BadLiteral as error:
+        raise Misplaced(start + error.at, str(error)) from None
 
 
 class TermBuilder(Transformer[Token, Any]):
@@ -111,11 +122,11 @@ class TermBuilder(Transformer[Token, Any]):
             if not isinstance(argument.node, Field):
                 raise Misplaced(argument.start, "`has` needs a field, such as `has(fields.status)`")
             return Term(Has(argument.node.name), start_of(name))
+        to: Literal["int", "double"] = "int" if name == "int" else "double"
         if isinstance(argument.node, Number):
-            return Term(argument.node, start_of(name))
-        return Term(
-            Cast("int" if name == "int" else "double", text_in(argument, f"`{name}`")), start_of(name)
-        )
+            with _literal_at(argument.start):
+                return Term(Number(converted(to, argument.node.value)), start_of(name))
+        return Term(Cast(to, text_in(argument, f"`{name}`")), start_of(name))
 
     # --- values ----------------------------------------------------------------------------------
 
@@ -148,17 +159,13 @@ class TermBuilder(Transformer[Token, Any]):
 
     def text(self, parts: list[Token]) -> Term:
         """`"Castilla"`."""
-        try:
+        with _literal_at(start_of(parts[0])):
             return Term(Text(text_of(parts[0])), start_of(parts[0]))
-        except BadLiteral as error:
-            raise Misplaced(start_of(parts[0]) + error.at, str(error)) from None
 
     def number(self, parts: list[Token]) -> Term:
         """`10.5`."""
-        try:
+        with _literal_at(start_of(parts[0])):
             return Term(Number(number_of(parts[0])), start_of(parts[0]))
-        except BadLiteral as error:
-            raise Misplaced(start_of(parts[0]), str(error)) from None
 
     def listing(self, parts: list[Any]) -> Term:
         """`["b", "c"]`."""
