@@ -8,8 +8,10 @@ request of all processes of a side. Run it with ``python -m bench.traffic``.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
+from urllib.request import urlopen
 
 from bench import peers
 from bench.load import answered, quoted
@@ -99,6 +101,7 @@ KINDS: Final[Mapping[str, Traffic]] = {
     "a proxy": Traffic(_PROXY),
     "a cookie": Traffic({"cookie": "session=8f14e45fceea167a5a36dedd4bea2543; theme=dark; consent=1"}),
     "a trace context": Traffic(_TRACE),
+    "a proxy, traced": Traffic({**_PROXY, **_TRACE}),
     "a request id": Traffic({"x-request-id": "4f1c2a9e-@"}),
     "an idempotency key": Traffic({"producer-id": "gate-1", "idempotency-key": "7d0f-@"}),
     "a proxy and a browser, traced, 5 000 streams": Traffic({**_BROWSER, **_PROXY, **_TRACE}, STREAMS),
@@ -118,7 +121,7 @@ function init()
     local at = raw:find("[@~]", from)
     if at == nil then break end
     parts[#parts + 1] = {raw:sub(from, at - 1), raw:sub(at, at)}
-    from = at + 1
+    from = at + (raw:sub(at, at) == "@" and 1 or 4)
   end
   last = raw:sub(from)
 end
@@ -126,7 +129,8 @@ function request()
   number = number + 1
   local made = ""
   for _, part in ipairs(parts) do
-    made = made .. part[1] .. (part[2] == "@" and format("%%.0f", number) or number %% streams)
+    local own = part[2] == "@" and format("%%.0f", number) or format("%%04d", number %% streams)
+    made = made .. part[1] .. own
   end
   return made .. last
 end
@@ -134,7 +138,8 @@ end
 
 
 class Requests(NamedTuple):
-    """A load of one kind. In `path`, ``~`` is the number of the stream. `start`: the first number."""
+    """A load of one kind. In `path` and `body`, ``~~~~`` is the number of the stream. `start`: the
+    first number."""
 
     path: str
     body: str
@@ -156,17 +161,67 @@ class Requests(NamedTuple):
         }
 
 
+class Operation(NamedTuple):
+    """One operation: our path and body, the peer's path, and the commands that prepare a stream on both."""
+
+    path: str
+    body: str
+    peer_path: str
+    prepared: Sequence[Sequence[str]] = ()
+
+
+_ENTRIES: Final = tuple(("XADD", "bench:~~~~", f"{number}-1", "field", "value1") for number in range(1, 101))
+_GROUP: Final = (
+    *_ENTRIES[:1],
+    ("XGROUP", "CREATE", "bench:~~~~", "g", "0"),
+    ("XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", "bench:~~~~", ">"),
+)
+
+OPERATIONS: Final[Mapping[str, Operation]] = {
+    "group read": Operation(
+        "/v1/read-group",
+        '{"group":"g","consumer":"c","count":1,"streams":[{"key":"bench:~~~~","id":"0"}]}',
+        "/XREADGROUP/GROUP/g/c/COUNT/1/STREAMS/bench:~~~~/0",
+        _GROUP,
+    ),
+    "ack": Operation(
+        "/v1/streams/bench:~~~~/groups/g:ack", '{"ids":["5-5"]}', "/XACK/bench:~~~~/g/5-5", _GROUP
+    ),
+    "range of 100": Operation(
+        "/v1/streams/bench:~~~~/entries?count=100", "", "/XRANGE/bench:~~~~/-/+/COUNT/100", _ENTRIES
+    ),
+    "wait of 1 ms": Operation(
+        "/v1/read",
+        '{"streams":[{"key":"bench:~~~~","after":"$"}],"wait_ms":1}',
+        "/XREAD/BLOCK/1/STREAMS/bench:~~~~/$",
+        _ENTRIES[:1],
+    ),
+}
+APPEND: Final = Operation(
+    "/v1/streams/bench:~~~~/entries", '{"fields":{"field":"value1"}}', "/XADD/bench:~~~~/*/field/value1"
+)
+OF_OPERATIONS: Final = (BARE, "a browser", "a proxy, traced", "5 000 streams")
+"""The kinds of traffic that operations other than appends are measured with."""
+
+
 def measure(effort: Effort) -> Iterator[Row]:
     """Yield row 23."""
+    yield from _rows(effort, "append", APPEND, effort.some(tuple(KINDS)))
+    for name, operation in effort.some(tuple(OPERATIONS.items())):
+        yield from _rows(effort, name, operation, effort.some(OF_OPERATIONS))
+
+
+def _rows(effort: Effort, name: str, operation: Operation, kinds: Sequence[str]) -> Iterator[Row]:
     bare_us = 0.0
-    for name, traffic in effort.some(tuple(KINDS.items())):
+    for kind in kinds:
+        traffic = KINDS[kind]
         with started("none") as server, peers.webdis("none") as peer:
-            ours, theirs = _appends(effort, traffic, server, peer)
-        bare_us = ours if name == BARE else bare_us
+            ours, theirs = _medians_us(effort, operation, traffic, server, peer)
+        bare_us = ours if kind == BARE else bare_us
         of_bare, of_peer = traffic.goal
         yield Row(
             23,
-            f"append, {name}: processor time; {ours / bare_us:.2f} x the bare head",
+            f"{name}, {kind}: processor time; {ours / bare_us:.2f} x the bare head",
             "none",
             f"{ours:.1f} us",
             f"{theirs:.1f} us",
@@ -176,10 +231,13 @@ def measure(effort: Effort) -> Iterator[Row]:
         )
 
 
-def _appends(effort: Effort, traffic: Traffic, server: Started, peer: peers.Webdis) -> Sequence[float]:
+def _medians_us(
+    effort: Effort, operation: Operation, traffic: Traffic, server: Started, peer: peers.Webdis
+) -> Sequence[float]:
     seconds = effort.seconds(SECONDS)
-    ours = Requests("/v1/streams/bench:~/entries", '{"fields":{"field":"value1"}}', traffic)
-    theirs = Requests("/XADD/bench:~/*/field/value1", "", traffic)
+    ours = Requests(operation.path, operation.body, traffic)
+    theirs = Requests(operation.peer_path, "", traffic)
+    _prepare(operation, traffic.streams, server, peer)
     _us(server.url, ours, (server.process_id,), WARM_UP_S)
     _us(peer.url, theirs, peer.process_ids, WARM_UP_S)
     starts = iter(range(100_000_000, 2_000_000_000, 10_000_000))
@@ -189,6 +247,15 @@ def _appends(effort: Effort, traffic: Traffic, server: Started, peer: peers.Webd
         _single(lambda: _us(peer.url, theirs, peer.process_ids, seconds)),
     )
     return [figure for (figure,) in medians]
+
+
+def _prepare(operation: Operation, streams: int, server: Started, peer: peers.Webdis) -> None:
+    for number in range(streams if operation.prepared else 0):
+        commands = [[word.replace("~~~~", f"{number:04}") for word in words] for words in operation.prepared]
+        server.post("/v1/command/pipeline", json.dumps(commands).encode())
+        for words in commands:
+            with urlopen(f"{peer.url}/{'/'.join(words)}") as response:  # noqa: S310 - it is http
+                response.read()
 
 
 def _single(measure_once: Callable[[], float]) -> Callable[[], Sequence[float]]:
