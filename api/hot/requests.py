@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from starlette.datastructures import Headers
 
 from tailrace.api.hot.headers import HotClient, UsedHeaders
 from tailrace.api.hot.operations import HOT_OPERATIONS, XADD, HotOperation
@@ -57,7 +56,7 @@ class HotRoute(Struct, frozen=True, gc=False):
         """Return the command of a body, None if the documented route must answer the request."""
         given: tuple[Any, ...] = (body,) if self.query is None else (self.query, body)
         if self.producer is not None:
-            given += (partial(idempotency_of, Headers(raw=list(self.producer.items())), body),)
+            given += (partial(idempotency_of, self.producer.items(), body),)
         try:
             return self.row.command_of(*self.names, *given)
         except (RequestRefused, StreamError, NotPlain):

@@ -100,7 +100,7 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
     """
     raw = await json_body(request)
-    make = partial(commands.xadd_command, key, raw, partial(idempotency_of, request.headers, raw))
+    make = partial(commands.xadd_command, key, raw, partial(idempotency_of, request.headers.raw, raw))
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
     result = await store.execute(command)
     if isinstance(result, ScheduleReply):
@@ -132,7 +132,7 @@ async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithI
     raw = await json_body(request)
     options, new = await read_batch(raw)
     make = partial(
-        commands.decoded_batch_command, key, options, new, partial(idempotency_of, request.headers, raw)
+        commands.decoded_batch_command, key, options, new, partial(idempotency_of, request.headers.raw, raw)
     )
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
     result = await store.execute(command)
@@ -199,7 +199,7 @@ async def _import_command(key: bytes, request: Request, shape: Literal["fields",
     imports: Imports = request.app.state.imports
     new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()
-    make = partial(commands.lines_command, key, new, partial(idempotency_of, request.headers, raw))
+    make = partial(commands.lines_command, key, new, partial(idempotency_of, request.headers.raw, raw))
     return await off_the_loop(len(raw), lambda: traced(request.headers, make()))
 
 

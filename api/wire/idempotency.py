@@ -7,10 +7,9 @@ below for the document: parameters declared with FastAPI would double the time o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
-
-from starlette.datastructures import Headers
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.base import I64_MAX
@@ -32,6 +31,8 @@ _NAMES: Final = {name.lower().encode(): name for name in (_KEY, _PRODUCER, _EPOC
 PRODUCER_HEADER_NAMES: Final = frozenset(_NAMES)
 """Names of the headers as a parsed head has them: lower case, as bytes."""
 
+RawHeaders: TypeAlias = Iterable[tuple[bytes, bytes]]
+
 _DECIMAL: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
@@ -49,19 +50,18 @@ class ProducerHeaders(NamedTuple):
         return Idempotency(self.producer, self.key, fingerprint, self.epoch, self.layout)
 
 
-def producer_of(headers: Headers) -> ProducerHeaders | None:
-    """Return the values of the headers, or None without any of them. Raises `RequestRefused` 400."""
-    # One pass over all headers: `Headers.get` is another pass for each name. Of a repeated one, the first
-    # counts.
-    values = {
-        _NAMES[name]: value.decode("latin-1") for name, value in reversed(headers.raw) if name in _NAMES
-    }
+def producer_of(headers: RawHeaders) -> ProducerHeaders | None:
+    """Return the values of the headers, or None without any of them. Names are in lower case, and each of
+    the four is there once at most. Raises `RequestRefused` 400."""
+    values = {name: value for name, value in headers if name in _NAMES}
     if not values:
         return None
-    key, producer, epoch, layout = map(values.get, _NAMES.values())
+    key, producer, epoch, layout = map(values.get, _NAMES)
     if key is None or producer is None:
-        missing = [name for name in (_KEY, _PRODUCER) if name not in values]
-        given = next(name for name in _NAMES.values() if name in values)
+        missing = [
+            name for given, name in _NAMES.items() if name in (_KEY, _PRODUCER) and given not in values
+        ]
+        given = next(name for raw, name in _NAMES.items() if raw in values)
         verb = "is" if len(missing) == 1 else "are"
         raise _refusal(
             missing[0], f"{' and '.join(missing)} {verb} missing: {given} needs a key and a producer"
@@ -69,12 +69,12 @@ def producer_of(headers: Headers) -> ProducerHeaders | None:
     return ProducerHeaders(
         _name(producer, _PRODUCER),
         _name(key, _KEY),
-        None if epoch is None else _epoch(epoch),
-        None if layout is None else compact_name(layout.encode("latin-1")),
+        None if epoch is None else _epoch(epoch.decode("latin-1")),
+        None if layout is None else compact_name(layout),
     )
 
 
-def idempotency_of(headers: Headers, body: bytes, server_chooses: bool) -> Idempotency | None:  # noqa: FBT001
+def idempotency_of(headers: RawHeaders, body: bytes, server_chooses: bool) -> Idempotency | None:  # noqa: FBT001
     """Return the idempotency of an append with these headers and this raw body, or None without a key.
 
     `server_chooses` is true if the server chooses all ids. Raises `RequestRefused` 400, also if the client
@@ -97,11 +97,11 @@ def stored_producer(producer: bytes) -> bytes:
     return compact_name(producer)
 
 
-def _name(text: str, header: str) -> bytes:
+def _name(name: bytes, header: str) -> bytes:
     """Return the header's value as the engine stores it: at least one byte of any value."""
-    if not text:
+    if not name:
         raise RequestRefused(HttpCode.INVALID_NAME, f"{header} is empty; it must have at least one byte")
-    return compact_name(text.encode("latin-1"))
+    return compact_name(name)
 
 
 def _epoch(text: str) -> int:

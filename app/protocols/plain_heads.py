@@ -116,8 +116,8 @@ class PlainHeads:
             said = (name, found[2]) if name in USED else _NO_HEADER
             if name == b"content-length" and _LENGTH.fullmatch(found[2]) is None:
                 return None
-            if name in VARYING:
-                return said
+            if name in VARYING and name != b"content-length":
+                return said  # another value comes with the next request
         if len(line) <= LINE_BYTES_MAX:
             if len(self._lines) >= LINES_MAX:
                 self._lines.clear()
