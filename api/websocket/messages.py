@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tailrace.api.schemas.base import NameEncodingField, WireModel
+from tailrace.api.schemas.base import INCARNATION_EXAMPLE, NameEncodingField, WireModel
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, Entry
 from tailrace.api.schemas.problem import Problem
 from tailrace.api.schemas.reads import DeliveredEntry
@@ -106,6 +106,12 @@ class EntriesPush(WireModel):
         "`after`.",
         examples=["1692632086370-0"],
     )
+    incarnation: str | None = Field(
+        None,
+        description="The incarnation of the stream, in the first push of a stream that did not exist before. "
+        "Send it back together with `after`.",
+        examples=[INCARNATION_EXAMPLE],
+    )
 
 
 class GapBounds(WireModel):
@@ -116,6 +122,12 @@ class GapBounds(WireModel):
     )
     before: str = Field(
         alias="to", description="Entries before this id are missing.", examples=["1692632102976-0"]
+    )
+    incarnation: str | None = Field(
+        None,
+        description="Present if the stream was deleted or created again: its incarnation now, null if it has "
+        "none. `to` is then its first entry.",
+        examples=[INCARNATION_EXAMPLE],
     )
 
 

@@ -47,22 +47,30 @@ def problem_for(failure: Failure) -> dict[str, Any]:
 
 
 def entries_push(
-    codec: Codec, sub: RequestId, read: StreamRead, entries: Entries, following: StreamId
+    codec: Codec,
+    sub: RequestId,
+    read: StreamRead,
+    entries: Entries,
+    following: StreamId,
+    incarnation: str | None = None,
 ) -> bytes:
-    """Return a push of entries. Entries of a group also have idle time and delivery count. O(bytes)."""
-    return codec.encode(
-        {
-            "sub": sub,
-            **codec.names(key=read.key),
-            "entries": codec.entries(entries, deliveries=read.new),
-            "next": format_id(following),
-        }
-    )
+    """Return a push of entries. Entries of a group also have idle time and delivery count. `incarnation`:
+    that of the stream, if the client does not know it yet. O(bytes)."""
+    push = {
+        "sub": sub,
+        **codec.names(key=read.key),
+        "entries": codec.entries(entries, deliveries=read.new),
+        "next": format_id(following),
+    }
+    return codec.encode({**push, "incarnation": incarnation} if incarnation else push)
 
 
-def gap_push(codec: Codec, sub: RequestId, key: bytes, after: StreamId, before: StreamId) -> bytes:
-    """Return a push that reports that the entries after `after` and before `before` were trimmed."""
-    gap = {"from": format_id(after), "to": format_id(before)}
+def gap_push(
+    codec: Codec, sub: RequestId, key: bytes, after: StreamId, before: StreamId, **more: str | None
+) -> bytes:
+    """Return a push that reports that the entries after `after` and before `before` were trimmed. `more` has
+    the incarnation of a stream that was created again."""
+    gap = {"from": format_id(after), "to": format_id(before), **more}
     return codec.encode({"sub": sub, **codec.names(key=key), "gap": gap})
 
 
@@ -126,19 +134,23 @@ class Delivery:
             found = self._selections[wanted] = wanted.select(self.read.entries)
         return found
 
-    def push(self, codec: Codec, sub: RequestId, wanted: Filter | None, count: int) -> bytes:
+    def push(
+        self, codec: Codec, sub: RequestId, wanted: Filter | None, count: int, incarnation: str | None
+    ) -> bytes:
         """Return the push of the first `count` matching entries; encoded once for equal arguments."""
-        known_as = (codec.is_text, sub, wanted, count)
+        known_as = (codec.is_text, sub, wanted, count, incarnation)
         frame = self._pushes.get(known_as)
         if frame is None:
-            frame = self._pushes[known_as] = self._encoded(codec, sub, wanted, count)
+            frame = self._pushes[known_as] = self._encoded(codec, sub, wanted, count, incarnation)
         return frame
 
-    def _encoded(self, codec: Codec, sub: RequestId, wanted: Filter | None, count: int) -> bytes:
+    def _encoded(
+        self, codec: Codec, sub: RequestId, wanted: Filter | None, count: int, incarnation: str | None
+    ) -> bytes:
         entries = self.selection(wanted)
         if count < len(entries):
             entries = Entries(entries.ids[:count], entries.fragments[:count])
-        return entries_push(codec, sub, self.read, entries, self.next_after(wanted, count))
+        return entries_push(codec, sub, self.read, entries, self.next_after(wanted, count), incarnation)
 
     def next_after(self, wanted: Filter | None, count: int) -> StreamId:
         """Return the position after the first `count` matching entries."""

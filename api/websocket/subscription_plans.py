@@ -15,6 +15,7 @@ from tailrace.api.websocket.subscription_requests import (
     ConsumeRequest,
     Credit,
     CreditRequest,
+    StreamPosition,
     SubscribeRequest,
     UnsubscribeRequest,
 )
@@ -23,7 +24,7 @@ from tailrace.api.websocket.unsettled import Owner
 from tailrace.api.websocket_limits import FILTER_CHARACTER_BYTES
 from tailrace.api.wire.parameters import position_of
 from tailrace.core.commands import SOME_INCARNATION, PendingSummary, Read, ReadFrom, ReadGroup, ReadLimits
-from tailrace.core.errors import StreamError
+from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.filters import compile_filter
 from tailrace.core.replies import ReadReply, Reply
 from tailrace.core.stream_id import format_id
@@ -33,10 +34,7 @@ def subscribe(context: PlanContext, raw: bytes) -> Plan:
     """Return the plan of a subscription to streams. Its commands resolve `$` and `+` to ids, and tell
     the incarnations of the streams."""
     request = context.codec.request(raw, SubscribeRequest)
-    sources = [
-        ReadFrom(name_of(stream.key, stream.encoding, "key"), position_of(stream.after))
-        for stream in request.streams
-    ]
+    sources = [_source(stream) for stream in request.streams]
     context.guard.allow("read", Read(tuple(sources)), "subscribe")
     looks = tuple(Read((source,), ReadLimits(count=1)) for source in sources)
     filter_length = len(request.filter) if isinstance(request.filter, str) else 0
@@ -50,8 +48,18 @@ def _subscribed(
     positions = _resolved(sources, answers)
     wanted = compile_filter(request.filter) if isinstance(request.filter, str) else _field_filter(request)
     context.book.subscribe(request.id, positions, wanted, _balance(request.credit))
-    places = [{**context.codec.names(key=key), "after": format_id(after)} for key, after, _ in positions]
-    return {"streams": places}
+    return {"streams": [_place(context, reached) for reached in positions]}
+
+
+def _place(context: PlanContext, reached: Reached) -> Content:
+    place = {**context.codec.names(key=reached.key), "after": format_id(reached.after)}
+    return {**place, "incarnation": reached.incarnation} if reached.incarnation else place
+
+
+def _source(stream: StreamPosition) -> ReadFrom:
+    after = position_of(stream.after)
+    incarnation = stream.incarnation if isinstance(after, int) else None
+    return ReadFrom(name_of(stream.key, stream.encoding, "key"), after, incarnation)
 
 
 def consume(context: PlanContext, raw: bytes) -> Plan:
@@ -111,10 +119,14 @@ def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[Reached]:
 
 
 def _reached(source: ReadFrom, answer: Reply | StreamError) -> Reached:
+    if isinstance(answer, StreamError) and answer.code is ErrorCode.POSITION_TRIMMED:
+        # A position of another stream: the subscription's first read reports the gap.
+        assert isinstance(source.after, int)
+        return Reached(source.key, source.after, source.incarnation)
     reply: ReadReply = result_of([answer])
     read = reply.streams[0]
     if isinstance(source.after, int):
-        return Reached(source.key, source.after, read.incarnation)
+        return Reached(source.key, source.after, read.incarnation or source.incarnation)
     after = read.entries.ids[0] - 1 if read.entries.ids else read.next
     return Reached(source.key, after, read.incarnation or SOME_INCARNATION)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
-from tailrace.api.schemas.base import Milliseconds, NameEncodingField, WireModel
+from tailrace.api.schemas.base import INCARNATION_EXAMPLE, Milliseconds, NameEncodingField, WireModel
 from tailrace.api.websocket.request import Name, Request, RequestId
 from tailrace.api.websocket_limits import CREDIT_MAX, FILTER_FIELDS_MAX, FILTER_VALUES_MAX
 from tailrace.core.limits import FILTER_CHARACTERS_MAX, READ_STREAMS_MAX
@@ -48,6 +48,13 @@ class StreamPosition(WireModel):
         description="Push entries after this id. `$`: only entries appended from now on. `+`: from the "
         "last entry on.",
         examples=["$"],
+    )
+    incarnation: str | None = Field(
+        None,
+        description="The incarnation of the stream in which an earlier subscription reached the id `after`. "
+        "If the stream has another one now, the server pushes a `gap` and continues with the first entry. "
+        "Empty: the earlier subscription did not learn it.",
+        examples=[INCARNATION_EXAMPLE],
     )
 
 

@@ -69,10 +69,20 @@ class Feed:
     """One stream of a subscription: its position, and its waiting read.
 
     `position` is the last id that was read. `gap_told_to` is the id up to which a gap was reported to the
-    client. `incarnation` is that of the stream in which the position was reached.
+    client. `incarnation` is that of the stream in which the position was reached, and `told` the one that the
+    client knows.
     """
 
-    __slots__ = ("_gap_told_to", "_incarnation", "_key", "_position", "_skipped", "_subscription", "_waiting")
+    __slots__ = (
+        "_gap_told_to",
+        "_incarnation",
+        "_key",
+        "_position",
+        "_skipped",
+        "_subscription",
+        "_told",
+        "_waiting",
+    )
 
     def __init__(
         self, subscription: Subscription, key: bytes, position: StreamId, incarnation: str | None
@@ -80,7 +90,7 @@ class Feed:
         self._subscription = subscription
         self._key = key
         self._position = position
-        self._incarnation = incarnation
+        self._incarnation = self._told = incarnation
         self._gap_told_to = ZERO_ID
         self._waiting: SharedRead | None = None
         # Entries that did not match since the last push.
@@ -117,8 +127,9 @@ class Feed:
         if not delivery.selection(subscription.wanted).ids:
             self._skip(delivery)
             return
-        count = subscription.push(delivery)
+        count = subscription.push(delivery, self._untold(delivery))
         if count:
+            self._told = self._incarnation
             self._skipped = 0
             self._position = delivery.next_after(subscription.wanted, count)
             self.arm()
@@ -130,11 +141,17 @@ class Feed:
         self._skipped += len(delivery.read.entries)
         if self._skipped >= SKIPPED_MAX:
             self._skipped = 0
-            self._subscription.tell_position(delivery)
+            if self._subscription.tell_position(delivery, self._untold(delivery)):
+                self._told = self._incarnation
         if len(delivery.read.entries) > AT_ONCE_MAX:
             self._subscription.reads.turns.later(self.arm)
         else:
             self.arm()
+
+    def _untold(self, delivery: Delivery) -> str | None:
+        """Return the incarnation of the delivery's stream if the client does not know it."""
+        incarnation = delivery.read.incarnation
+        return None if incarnation == self._told else incarnation
 
     def _tell_gap(self, error: StreamError) -> None:
         after = self._position
@@ -157,8 +174,8 @@ class Feed:
         """Report a gap that ends at the beginning of another stream, and read on there."""
         self._position = parse_id(error.details["next"].encode())
         self._gap_told_to = ZERO_ID
-        self._incarnation = error.details.get("incarnation")
-        self._subscription.tell_gap(self._key, after, self._position + 1)
+        self._incarnation = self._told = incarnation = error.details.get("incarnation")
+        self._subscription.tell_gap(self._key, after, self._position + 1, incarnation=incarnation)
         self.arm()
 
 
@@ -210,25 +227,30 @@ class Subscription:
 
     # --- for its feeds -------------------------------------------------------------------------
 
-    def push(self, delivery: Delivery) -> int:
-        """Push as much of a delivery as the credit allows. Return the number of pushed entries, which can be
-        0."""
+    def push(self, delivery: Delivery, incarnation: str | None) -> int:
+        """Push as much of a delivery as the credit allows, with the incarnation of its stream unless it is
+        None. Return the number of pushed entries, which can be 0."""
         if not self.may_push:
             return 0
         selection = delivery.selection(self.wanted)
         count = self.credit.covered(selection)
         self.credit.pay(selection, count)
-        self._connection.send(delivery.push(self._connection.codec, self._sub, self.wanted, count))
+        codec = self._connection.codec
+        self._connection.send(delivery.push(codec, self._sub, self.wanted, count, incarnation))
         return count
 
-    def tell_position(self, delivery: Delivery) -> None:
-        """Push the position after a delivery of which no entry matches, without entries."""
-        if self.may_push:
-            self._connection.send(delivery.push(self._connection.codec, self._sub, self.wanted, 0))
+    def tell_position(self, delivery: Delivery, incarnation: str | None) -> bool:
+        """Push the position after a delivery of which no entry matches, without entries. Return False if
+        nothing may be pushed now."""
+        if not self.may_push:
+            return False
+        codec = self._connection.codec
+        self._connection.send(delivery.push(codec, self._sub, self.wanted, 0, incarnation))
+        return True
 
-    def tell_gap(self, key: bytes, after: StreamId, before: StreamId) -> None:
-        """Push that the entries between the two ids were trimmed."""
-        self._connection.send(gap_push(self._connection.codec, self._sub, key, after, before))
+    def tell_gap(self, key: bytes, after: StreamId, before: StreamId, **more: str | None) -> None:
+        """Push that the entries between the two ids were trimmed, or are of another stream."""
+        self._connection.send(gap_push(self._connection.codec, self._sub, key, after, before, **more))
 
     def end(self, failure: Failure) -> None:
         """End the subscription with a last push that has the reason."""

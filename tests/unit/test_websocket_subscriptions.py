@@ -74,6 +74,45 @@ def test_a_subscription_whose_stream_is_created_again_is_told_a_gap_and_gets_eve
         assert [entry["id"] for entry in push["entries"]] == [f"{number}-0"]
 
 
+def test_a_client_that_comes_back_with_its_incarnation_gets_every_entry_of_a_later_stream() -> None:
+    client = Client()
+    client.append("s", 5)
+    place = client.ok(op="subscribe", streams=[{"key": "s", "after": "5-0"}])["streams"][0]
+    assert client.ok(id=2, op="subscribe", streams=[place])["streams"] == [place]
+    client.store.run(DeleteKeys((b"s",)))
+    client.append("s", 1, 9)
+    client.ok(id=3, op="subscribe", streams=[place], credit=9)
+    gap, push = client.taken_pushes()
+    later = gap["gap"].pop("incarnation")
+    assert gap["gap"] == {"from": "5-0", "to": "1-0"}
+    assert [entry["id"] for entry in push["entries"]] == ["1-0", "9-0"]
+    place = {"key": "s", "after": push["next"], "incarnation": later}
+    assert client.ok(id=4, op="subscribe", streams=[place], credit=9)["streams"] == [place]
+    assert client.taken_pushes() == []
+
+
+def test_the_first_push_of_a_stream_that_did_not_exist_tells_its_incarnation() -> None:
+    client = Client()
+    assert client.ok(op="subscribe", streams=[{"key": "s", "after": "$"}], credit=9)["streams"] == [
+        {"key": "s", "after": "0-0"}
+    ]
+    client.append("s", 1)
+    [first] = client.taken_pushes()
+    client.append("s", 2)
+    [second] = client.taken_pushes()
+    assert first["incarnation"]
+    assert "incarnation" not in second
+
+
+def test_a_position_whose_incarnation_was_not_learned_is_compared_with_the_last_id() -> None:
+    client = Client()
+    client.append("s", 5)
+    for after, gaps in ((5, 0), (6, 1)):
+        place = {"key": "s", "after": f"{after}-0", "incarnation": ""}
+        client.ok(id=after, op="subscribe", streams=[place], credit=9)
+        assert sum("gap" in push for push in client.taken_pushes()) == gaps
+
+
 # --- credit ------------------------------------------------------------------------------------------
 
 

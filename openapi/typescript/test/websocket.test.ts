@@ -140,6 +140,29 @@ test("a subscription that is cut goes on behind its last entry: each once, in or
   assert.equal(openings, 4);
 });
 
+test("a subscription that comes back to a stream that was created again gets all of it", async (context) => {
+  const line = await FaultyLine.open();
+  context.after(() => line.close());
+  const tailrace = client();
+  const stream = connected(context, line.url).stream(fresh("again"));
+  const opened = occasion();
+  const gaps: Gap[] = [];
+  const entries = stream.subscribe({ onOpen: opened.comes, onGap: (gap) => gaps.push(gap) });
+  const first = entries.next();
+  await opened.came;
+  const again = (...ids: string[]) =>
+    tailrace.transaction([["DEL", stream.key], ...ids.map((id) => ["XADD", stream.key, id, "n", "1"])]);
+  await again("9-0");
+  assert.equal((await first).value?.id, "9-0");
+  line.cutAll();
+  await again("1-0", "20-0");
+  assert.deepEqual(
+    (await take(entries, 2)).map(({ id }) => id),
+    ["1-0", "20-0"],
+  );
+  assert.deepEqual(gaps, [{ key: stream.key, from: "9-0", to: "1-0" }]);
+});
+
 test("a subscription from now on that is cut before its first entry has lost none", async (context) => {
   const line = await FaultyLine.open();
   context.after(() => line.close());

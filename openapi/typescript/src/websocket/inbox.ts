@@ -6,17 +6,19 @@
 import type { TailraceError } from "../errors.js";
 import type { EndPush, GapPush, Push, PushedEntry } from "./messages.js";
 
-/** One entry of a push. `position` is the position of the subscription after this entry. */
-export interface Arrival {
-  readonly key: string;
+/**
+ * One entry of a push. `position` is the position of the subscription after this entry. `incarnation`: that of
+ * the stream, if the push has it.
+ */
+export interface Arrival extends Move {
   readonly entry: PushedEntry;
-  readonly position: string;
 }
 
 /** A new position without an entry: the filter of the subscription removed all entries before it. */
 export interface Move {
   readonly key: string;
   readonly position: string;
+  readonly incarnation?: string | undefined;
 }
 
 export class Inbox {
@@ -58,8 +60,14 @@ export class Inbox {
 }
 
 /** Returns the entries of a push. The position of the push itself is after entries that a filter removed. */
-function arrivalsOf({ key, entries, next }: Extract<Push, { entries: unknown }>): (Arrival | Move)[] {
-  if (entries.length === 0) return [{ key, position: next }];
+function arrivalsOf(push: Extract<Push, { entries: unknown }>): (Arrival | Move)[] {
+  const { key, entries, next, incarnation } = push;
+  if (entries.length === 0) return [{ key, position: next, incarnation }];
   const last = entries.length - 1;
-  return entries.map((entry, index) => ({ key, entry, position: index === last ? next : entry.id }));
+  return entries.map((entry, index) => ({
+    key,
+    entry,
+    position: index === last ? next : entry.id,
+    incarnation,
+  }));
 }

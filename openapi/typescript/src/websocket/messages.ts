@@ -46,12 +46,15 @@ export interface EntriesPush {
   readonly key: string;
   readonly entries: readonly PushedEntry[];
   readonly next: string;
+  /** In the first push of a stream that did not exist before. */
+  readonly incarnation?: string;
 }
 
 export interface GapPush {
   readonly sub: number;
   readonly key: string;
-  readonly gap: { readonly from: string; readonly to: string };
+  /** `incarnation`: only of a stream that was deleted or created again. */
+  readonly gap: { readonly from: string; readonly to: string; readonly incarnation?: string | null };
 }
 
 export interface EndPush {

@@ -8,11 +8,10 @@ import type { Waiting } from "../calls.js";
 import { errorOfProblem } from "../errors.js";
 import { Following, OPENED } from "../following.js";
 import { resumed } from "../resuming.js";
-import type { Gap } from "../tail.js";
 import { abortable } from "../waiting.js";
 import type { Connection, Ok } from "./connection.js";
 import type { Arrival, Inbox, Move } from "./inbox.js";
-import type { Request } from "./messages.js";
+import type { GapPush, Request } from "./messages.js";
 import type { Session } from "./session.js";
 
 export interface PushedOptions extends Waiting {
@@ -47,7 +46,7 @@ export abstract class Pushed<T> {
   /** Handles a new position without an entry. */
   protected moved(_move: Move): void {}
   /** Handles a gap. */
-  protected missed(_gap: Gap): void {}
+  protected missed(_push: GapPush): void {}
   /** Handles entries that arrived but that the program did not take before it ended the iteration. */
   protected async left(_connection: Connection, _arrivals: readonly Arrival[]): Promise<void> {}
 
@@ -87,7 +86,7 @@ export abstract class Pushed<T> {
       if ("end" in arrival) throw errorOfProblem(arrival.end);
       if (inbox.loss !== undefined && !this.keepsAfterLoss) throw inbox.loss;
       if ("gap" in arrival) {
-        this.missed({ key: arrival.key, ...arrival.gap });
+        this.missed(arrival);
         continue;
       }
       if (!("entry" in arrival)) {

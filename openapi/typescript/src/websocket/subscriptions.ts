@@ -16,7 +16,7 @@ import type { NackOptions } from "../settling.js";
 import { type Gap, type StreamEntry, logGap } from "../tail.js";
 import type { Connection, Ok } from "./connection.js";
 import type { Arrival, Move } from "./inbox.js";
-import type { Request } from "./messages.js";
+import type { GapPush, Request } from "./messages.js";
 import { Pushed, type PushedOptions } from "./pushed.js";
 import type { Session } from "./session.js";
 
@@ -70,9 +70,17 @@ export interface Delivery extends Delivered {
 
 const CLAIM_MIN_IDLE_DEFAULT_MS = 60_000;
 
+interface Position {
+  readonly after: string;
+  /** That of the stream in which the position was reached. Empty: not known. Absent: the program's position. */
+  readonly incarnation?: string | undefined;
+}
+
 /** A subscription to streams. */
 export class Subscription extends Pushed<StreamEntry> {
-  readonly #positions: Map<string, string>;
+  readonly #positions: Map<string, Position>;
+  /** The incarnations of the streams, as the server named them last. */
+  readonly #incarnations = new Map<string, string>();
 
   constructor(
     session: Session,
@@ -80,12 +88,12 @@ export class Subscription extends Pushed<StreamEntry> {
     private readonly options: SubscribeOptions,
   ) {
     super(session, options);
-    this.#positions = new Map(streams.map(({ key, after }) => [key, after]));
+    this.#positions = new Map(streams.map(({ key, after }) => [key, { after }]));
   }
 
   protected get request(): Request {
     const { filter, encoding } = this.options;
-    const streams = Array.from(this.#positions, ([key, after]) => ({ key, after, encoding }));
+    const streams = Array.from(this.#positions, ([key, position]) => ({ key, ...position, encoding }));
     return { op: "subscribe", streams, filter, encoding };
   }
 
@@ -98,20 +106,26 @@ export class Subscription extends Pushed<StreamEntry> {
   }
 
   protected override opened(ok: Ok): void {
-    const streams = ok["streams"] as readonly StreamPosition[];
-    streams.forEach(({ key, after }) => this.#positions.set(key, after));
+    const streams = ok["streams"] as readonly (StreamPosition & Position)[];
+    for (const { key, after, incarnation = this.#positions.get(key)?.incarnation } of streams) {
+      this.#positions.set(key, { after, incarnation });
+      this.#incarnations.set(key, incarnation ?? "");
+    }
   }
 
-  protected override passed({ key, position }: Arrival): void {
-    this.#positions.set(key, position);
+  protected override passed(arrival: Arrival): void {
+    this.moved(arrival);
   }
 
-  protected override moved({ key, position }: Move): void {
-    this.#positions.set(key, position);
+  protected override moved({ key, position, incarnation = this.#incarnations.get(key) }: Move): void {
+    this.#incarnations.set(key, incarnation ?? "");
+    this.#positions.set(key, { after: position, incarnation });
   }
 
-  protected override missed(gap: Gap): void {
-    (this.options.onGap ?? logGap)(gap);
+  /** Keeps the position: the next entry is of the stream that the gap names, and has a position there. */
+  protected override missed({ key, gap: { incarnation, ...bounds } }: GapPush): void {
+    if (incarnation !== undefined) this.#incarnations.set(key, incarnation ?? "");
+    (this.options.onGap ?? logGap)({ key, ...bounds });
   }
 }
 
