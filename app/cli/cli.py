@@ -25,7 +25,7 @@ def cli(  # noqa: PLR0913 - one parameter an option
     context: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND [ARGUMENT]...]", help="One Redis command.", show_default=False),
+        typer.Argument(metavar="COMMAND", help="One Redis command with its arguments.", show_default=False),
     ] = None,
     url: Url = DEFAULT_URL,
     token: Token = None,

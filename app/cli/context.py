@@ -173,7 +173,7 @@ def use(
 def show(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A context.", autocompletion=_known, show_default=False),
+        typer.Argument(metavar="NAME", help="A context.", autocompletion=_known, show_default=False),
     ] = None,
     *,
     as_json: AsJson = False,

@@ -39,11 +39,13 @@ _ENGINE: Final = ("min_replicas", "min_replicas_timeout_ms", "accept_eviction")
 def require_one_store(settings: Settings) -> None:
     """Refuse options without an effect on the store that was chosen."""
     without_effect, why = (
-        (_ENGINE, "only with --store") if settings.store is None else (_OWN_STORAGE, "only without --store")
+        (_ENGINE, "with --store; add --store, or leave it out")
+        if settings.store is None
+        else (_OWN_STORAGE, "without --store; leave one of them out")
     )
     for name in without_effect:
         if name in settings.model_fields_set:
-            raise typer.BadParameter(f"--{name.replace('_', '-')} has an effect {why}; leave one of them out")
+            raise typer.BadParameter(f"--{name.replace('_', '-')} has an effect only {why}")
 
 
 def sources_of(settings: Settings, registry: Connections) -> Sources:

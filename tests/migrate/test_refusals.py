@@ -53,6 +53,11 @@ def test_one_stream_in_the_way_stops_all_before_anything_is_written(
     assert another_redis_8.run("EXISTS", "way:a", "way:c") == 0
 
 
+def test_a_pattern_that_selects_no_stream_is_said(redis_8: End, another_redis_8: End, tmp_path: Path) -> None:
+    done = migrate(redis_8, another_redis_8, "--keys", "nothing:*", directory=tmp_path)
+    assert "the source has no stream to copy; --keys selects streams by their keys" in done.stderr
+
+
 def test_a_key_of_another_type_is_never_replaced(redis_8: End, another_redis_8: End, tmp_path: Path) -> None:
     one_stream(redis_8, "typed")
     another_redis_8.fill([["SET", "typed", "text"]])

@@ -45,7 +45,7 @@ def bench(  # noqa: PLR0913 - one parameter an option
     tests: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TEST...]", help=f"{', '.join(TESTS)}. Default: all of them.", show_default=False
+            metavar="TEST", help=f"{', '.join(TESTS)}. Default: all of them.", show_default=False
         ),
     ] = None,
     *,

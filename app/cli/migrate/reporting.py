@@ -26,6 +26,8 @@ def print_survey(streams: Sequence[Surveyed], *, all_of_them: bool) -> None:
         f"{sum(map(_pending_count, streams)):,} pending entries",
     )
     say(", ".join(totals))
+    if not streams:
+        note("the source has no stream to copy; --keys selects streams by their keys")
     shown = streams if all_of_them else streams[:STREAMS_SHOWN]
     for each in shown:
         say(f"  {text(each.key)}: {each.facts.length:,} entries, {each.state}")

@@ -145,7 +145,7 @@ def rm(
     key: Key,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID...]", help="Entries. Without them: the stream.", show_default=False),
+        typer.Argument(metavar="ID", help="Entries. Without them: the stream.", show_default=False),
     ] = None,
     *,
     url: Url = DEFAULT_URL,

@@ -64,7 +64,7 @@ def groups(
     key: Key,
     group: Annotated[
         str | None,
-        typer.Argument(metavar="[GROUP]", help="Show this group with its settings.", show_default=False),
+        typer.Argument(metavar="GROUP", help="Show this group with its settings.", show_default=False),
     ] = None,
     *,
     url: Url = DEFAULT_URL,

@@ -39,7 +39,7 @@ Key: TypeAlias = Annotated[
 Wanted: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="[PREFIX]",
+        metavar="PREFIX",
         help="Only keys that begin with it, or that match it if it is a pattern like 'race:*:dead'.",
         show_default=False,
     ),

@@ -34,7 +34,7 @@ def read(  # noqa: PLR0913 - one parameter an option
     key: Key,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID...]", help="Only these entries.", show_default=False),
+        typer.Argument(metavar="ID", help="Only these entries.", show_default=False),
     ] = None,
     *,
     url: Url = DEFAULT_URL,

@@ -40,11 +40,11 @@ def redrive(
     ],
     group: Annotated[
         str | None,
-        typer.Argument(metavar="[GROUP]", help="The group of the stream KEY.", show_default=False),
+        typer.Argument(metavar="GROUP", help="The group of the stream KEY.", show_default=False),
     ] = None,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID...]", help="Ids of dead letters. Without them: all.", show_default=False),
+        typer.Argument(metavar="ID", help="Ids of dead letters. Without them: all.", show_default=False),
     ] = None,
     *,
     url: Url = DEFAULT_URL,
