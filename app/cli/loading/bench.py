@@ -44,9 +44,7 @@ _NOT_FOUND: Final = 404
 def bench(  # noqa: PLR0913 - one parameter an option
     tests: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TEST", help=f"{', '.join(TESTS)}. Default: all of them.", show_default=False
-        ),
+        typer.Argument(metavar="TEST", help=f"{', '.join(TESTS)}. Default: all of them.", show_default=False),
     ] = None,
     *,
     url: Url = DEFAULT_URL,

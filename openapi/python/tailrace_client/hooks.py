@@ -125,7 +125,12 @@ class Hooking:
         for stream in dict.fromkeys(item.stream for item in items):
             ids = [item.id for item in items if item.stream == stream]
             shown = ", ".join(ids[:_IDS_SHOWN]) + (", ..." if len(ids) > _IDS_SHOWN else "")
-            _log.warning("lost %d of the entries of %s to another consumer: %s", len(ids), stream, shown)
+            _log.warning(
+                "lost %d of the entries of %s, claimed by another consumer or no longer pending: %s",
+                len(ids),
+                stream,
+                shown,
+            )
         if items:
             self._each(lambda hook: hook.lost(self._options, items))
 

@@ -346,7 +346,7 @@ def test_an_item_that_another_claimed_says_so_and_is_settled_no_more(
     assert pending(stream) == [(entry_id, "bob", 2)]
     assert losses.ids == [entry_id]
     assert (counts.lost_count, counts.outcomes) == (1, {})
-    assert f"lost 1 of the entries of {stream.key} to another consumer: {entry_id}" in caplog.text
+    assert f"lost 1 of the entries of {stream.key}, claimed by another consumer" in caplog.text
 
 
 def test_an_item_that_is_lost_before_a_worker_has_it_is_passed_to_none(stream: Stream, make: Make) -> None:
