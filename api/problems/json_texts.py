@@ -33,6 +33,11 @@ _REASONS: Final = (
     ("expected value", "a value is missing or misspelled; write strings in double quotes"),
     ("expected ident", "a value is misspelled; write strings in double quotes"),
     ("invalid unicode", 'the bytes are not UTF-8; send bytes as base64, with `"encoding": "base64"`'),
+    ("recursion limit", "arrays and objects are nested too deeply"),
+    *(
+        (begin, "a \\u escape needs four digits, and one from \\uD800 to \\uDFFF is half of a pair")
+        for begin in ("lone leading surrogate", "unexpected end of hex escape")
+    ),
     ("control character", "a string contains a control character; escape it, for example as \\n"),
 )
 

@@ -106,6 +106,8 @@ def shown(value: object) -> str:
         return "an object"
     if isinstance(value, list | tuple):
         return "an array"
+    if not isinstance(value, str | bytes | int | float):
+        return "a MessagePack extension"
     # One character more than is shown, because a value can have megabytes.
     text = repr(value[: SHOWN_LENGTH_MAX + 1]) if isinstance(value, str | bytes) else f"the number {value}"
     return text if len(text) <= SHOWN_LENGTH_MAX else f"{text[:SHOWN_LENGTH_MAX]}..."
@@ -138,11 +140,11 @@ def _string(item: Mapping[str, Any], _place: Place) -> str:
     return f'{text}; write it in quotes: "{str(value).lower()}"' if is_plain else text
 
 
-def _integer(item: Mapping[str, Any], place: Place) -> str:
-    return f"must be {_integer_kind(place)}, not {shown(item['input'])}"
+def _number(item: Mapping[str, Any], place: Place) -> str:
+    return f"must be {_number_kind(place)}, not {shown(item['input'])}"
 
 
-def _integer_kind(place: Place) -> str:
+def _number_kind(place: Place) -> str:
     bounds = bounds_of(place.annotation)
     least, most = bounds.get("ge"), bounds.get("le")
     if least is None:
@@ -153,7 +155,8 @@ def _integer_kind(place: Place) -> str:
         allowed = f" from {least} to {most}"
     name = str(place.steps[-1]) if place.steps else ""
     unit = next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")
-    return f"an integer{allowed}{unit and f' ({unit.strip()})'}"
+    kind = "a number" if float in options_of(place.annotation) else "an integer"
+    return f"{kind}{allowed}{unit and f' ({unit.strip()})'}"
 
 
 def _literal(item: Mapping[str, Any], _place: Place) -> str:
@@ -194,10 +197,8 @@ _TEXTS: Final[Mapping[str, Callable[[Mapping[str, Any], Place], str]]] = {
     "too_short": _too_short,
     "too_long": _too_long,
     **dict.fromkeys(("string_type", "string_sub_type", "string_unicode"), _string),
-    **dict.fromkeys(
-        ("int_type", "int_parsing", "int_parsing_size", "int_from_float", "greater_than_equal"), _integer
-    ),
-    "less_than_equal": _integer,
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float", "float_type"), _number),
+    **dict.fromkeys(("greater_than_equal", "less_than_equal"), _number),
     **dict.fromkeys(("bool_type", "bool_parsing"), partial(_must_be, "true or false")),
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), _OBJECT),
     "list_type": partial(_must_be, "an array"),

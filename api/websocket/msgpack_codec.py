@@ -6,7 +6,7 @@ otherwise all of them are `bin`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from types import NoneType
 from typing import Any, Final
@@ -35,25 +35,40 @@ from tailrace.core.replies import Entries
 from tailrace.core.stream_id import format_id
 
 
+def _decoder(type_: Any) -> Callable[[bytes | msgspec.Raw], Any]:
+    """Return a function that decodes a value of this type. It raises one of `UNREADABLE`."""
+    decode = msgspec.msgpack.Decoder(type_).decode
+
+    def decoded(raw: bytes | msgspec.Raw) -> Any:
+        try:
+            return decode(raw)
+        except msgspec.DecodeError:
+            raise
+        except ValueError as error:  # msgspec rounds the last microsecond of the year 9999 up
+            raise msgspec.DecodeError(str(error)) from None
+
+    return decoded
+
+
 class MsgpackCodec(Codec):
     """Reads and writes binary frames."""
 
     subprotocol = "tailrace.v1.msgpack"
     is_text = False
 
-    _decode_array: Final = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
-    _decode_members: Final = msgspec.msgpack.Decoder(dict[Any, msgspec.Raw]).decode
-    _decode_any: Final = msgspec.msgpack.Decoder().decode
-    _decode_envelope: Final = msgspec.msgpack.Decoder(Envelope).decode
-    _decode_append: Final = msgspec.msgpack.Decoder(RawAppend).decode
-    _decode_command: Final = msgspec.msgpack.Decoder(RawCommand).decode
+    _decode_array: Final = staticmethod(_decoder(list[msgspec.Raw]))
+    _decode_one: Final = staticmethod(_decoder(msgspec.Raw))
+    _decode_members: Final = staticmethod(_decoder(dict[Any, msgspec.Raw]))
+    _decode_any: Final = staticmethod(_decoder(Any))
+    _decode_envelope: Final = staticmethod(_decoder(Envelope))
+    _decode_append: Final = staticmethod(_decoder(RawAppend))
+    _decode_command: Final = staticmethod(_decoder(RawCommand))
     _encode: Final = msgspec.msgpack.Encoder().encode
 
     def _split(self, raw: bytes) -> tuple[bool, list[bytes]]:
         if _is_msgpack_array(raw):
             return True, [bytes(part) for part in self._decode_array(raw)]
-        self._decode_any(raw)
-        return False, [raw]
+        return False, [bytes(self._decode_one(raw))]
 
     def envelope(self, raw: bytes) -> Envelope:
         """Return the id and op of a request. Raises `RequestRefused` if the request is not a map."""
@@ -85,9 +100,13 @@ class MsgpackCodec(Codec):
 
     def request(self, raw: bytes, model: type[RequestT]) -> RequestT:
         """Return the request, checked by pydantic. Raises `RequestRefused`."""
-        self._require_unique(raw)
         try:
-            return model.model_validate(self._decode_any(raw))
+            self._require_unique(raw)
+            members = self._decode_any(raw)
+        except UNREADABLE as error:
+            raise mismatch([("", str(error))]) from None
+        try:
+            return model.model_validate(members)
         except UnicodeDecodeError:
             # pydantic decodes the name of an unknown member, and fails if it is `bin` and not UTF-8.
             raise mismatch([("", "the names of a request's members must be `str`")]) from None

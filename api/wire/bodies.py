@@ -38,6 +38,9 @@ POINTER_NAME_LENGTH_MAX: Final = 1_000
 _ONE: Final = rb'(?:[^",]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+,'
 _COMMAS: Final = tuple((step, re.compile(rb"(?s)(?:%b){%d}+" % (_ONE, step))) for step in (1_000, 1))
 
+_skim: Final = msgspec.json.Decoder(msgspec.Raw).decode
+"""Checks that a text is JSON, and decodes nothing."""
+
 ModelT = TypeVar("ModelT", bound=BaseModel)
 T = TypeVar("T")
 
@@ -82,7 +85,7 @@ def parse_body(raw: bytes, model: type[ModelT]) -> ModelT:
     try:
         body = model.model_validate_json(raw)
     except ValidationError as error:
-        raise refused(error, model) from None
+        raise _refused_text(raw, error, model) from None
     require_unique_in_model(raw, body)
     return body
 
@@ -93,7 +96,7 @@ def parse_value(raw: bytes, adapter: TypeAdapter[T], annotation: Any) -> T:
     try:
         return adapter.validate_json(raw)
     except ValidationError as error:
-        raise refused(error, annotation) from None
+        raise _refused_text(raw, error, annotation) from None
 
 
 def require_few_elements(raw: bytes, most: int) -> None:
@@ -151,13 +154,24 @@ def explained(raw: bytes, model: type[BaseModel], error: Exception) -> RequestRe
         except RequestRefused as refusal:
             if refusal.code is HttpCode.MALFORMED_BODY or not _is_malformed(error):
                 return refusal
-    if _is_malformed(error):  # the model accepts NaN, and only the decoder knows that it is not JSON
+    if _is_malformed(error):  # and too large for a second validation
         return malformed(json_mistake(str(error), raw))
     return mismatch([("", str(error))])
 
 
 def _is_malformed(error: Exception) -> bool:
     return isinstance(error, msgspec.DecodeError) and not isinstance(error, msgspec.ValidationError)
+
+
+def _refused_text(raw: bytes, error: ValidationError, annotation: Any) -> RequestRefused:
+    """Return the error for a text that pydantic refused as `annotation`: pydantic takes NaN for JSON."""
+    refusal = refused(error, annotation)
+    if refusal.code is HttpCode.BODY_MISMATCH:
+        try:
+            _skim(raw)
+        except msgspec.DecodeError as malformation:
+            return malformed(json_mistake(str(malformation), raw))
+    return refusal
 
 
 def refused(error: ValidationError, annotation: Any) -> RequestRefused:

@@ -180,6 +180,16 @@ BODIES = [
     Mistake("POST", "/v1/command", '["PING"]'.encode("utf-16-le"), 400, "the text is UTF-16 or UTF-32"),
     Mistake("POST", "/v1/command", b'["PING",\nNaN]', 400, "at line 2, column 1: JSON has no NaN"),
     Mistake("POST", ENTRIES, b'{"fields":{"a":-Infinity}}', 400, "JSON has no Infinity"),
+    Mistake("POST", f"{ENTRIES}:trim", b'{"max_length":NaN}', 400, "JSON has no NaN"),
+    Mistake("POST", ENTRIES, b"[Infinity]", 400, "JSON has no Infinity"),
+    Mistake("POST", ENTRIES, b'{"fields":{"a":"\\ud800"}}', 400, "is half of a pair"),
+    Mistake("POST", ENTRIES, b"[" * 500 + b"]" * 500, 400, "nested too deeply"),
+    Mistake(
+        "POST", f"{GROUP}:configure", {"backoff": {"initial_ms": 1, "factor": 0.5}}, 422, "a number from 1"
+    ),
+    Mistake(
+        "POST", f"{GROUP}:configure", {"backoff": {"initial_ms": 1, "factor": "x"}}, 422, "a number from 1"
+    ),
     Mistake("POST", ENTRIES, b'{"fields":{"a":30.}}', 400, "the body is not valid JSON at line 1, column "),
     Mistake("POST", ENTRIES, {"rider": "x"}, 422, "/rider: unknown member; allowed: `fields`, `pairs`"),
     Mistake("POST", ENTRIES, {**FIELDS, "nomkstrem": True}, 422, "did you mean `nomkstream`?"),
