@@ -67,11 +67,11 @@ data: [{"id":"1692632102976-0","fields":{"rider":"Prickett","speed":"29.7"}}]
 _EXAMPLE_OF_SEVERAL: Final = """\
 retry: 2000
 event: entries
-id: race%3Afrance=1692632094485-0&race%3Ausa=0-3
+id: race%3Afrance=1692632094485-0~b4e1c2d0&race%3Ausa=0-3~90d3f14a
 data: {"key":"race:usa","entries":[],"next":"0-3"}
 
 event: entries
-id: race%3Ausa=0-3&race%3Afrance=1692632102976-0
+id: race%3Ausa=0-3~90d3f14a&race%3Afrance=1692632102976-0~b4e1c2d0
 data: {"key":"race:france","entries":[{"id":"1692632102976-0","fields":{"rider":"Prickett"}}],\
 "next":"1692632102976-0"}
 
@@ -153,15 +153,16 @@ async def tail_streams(
 
     It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
     stream. The
-    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A stream
-    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
+    `id` of an event has the positions of all streams, and which streams they were: `key=id~mark&key=id~mark`,
+    with percent-encoded keys. A stream that is missing in `Last-Event-ID` starts at its `after`. The streams
+    take turns.
     """
     positions: dict[bytes, str | StreamId | None] = dict(streams)
     resumed: dict[bytes, str] = {}
     if last_event_id:
         reached = sse.parse_composite_id(last_event_id)
-        positions |= {key: reached[key] for key in streams if key in reached}
-        resumed = dict.fromkeys(reached, SOME_INCARNATION)
+        positions |= {key: reached[key].at for key in streams if key in reached}
+        resumed = {key: mark.incarnation for key, mark in reached.items()}
     return await _tail(request, store, positions, resumed, reader, labelled=True)
 
 
@@ -213,7 +214,7 @@ async def _plain_tail(
 ) -> PlainTail:
     """Return a tail whose `$` and `+` are replaced by ids now, so that it misses no entry appended later.
 
-    `resumed`: the incarnations of the streams whose position comes from an earlier tail.
+    `resumed`: the incarnations, or their marks, of the streams whose position comes from an earlier tail.
     """
     sources = [ReadFrom(key, _position(position)) for key, position in positions.items()]
     reply = await store.execute(Read(tuple(sources), ReadLimits(count=1)))
@@ -226,8 +227,8 @@ async def _plain_tail(
         resolved[key] = source.after if isinstance(source.after, int) else last_entry
         incarnations[key] = read.incarnation
         if key in resumed:
-            unknown = SOME_INCARNATION if key in beyond else read.incarnation or SOME_INCARNATION
-            incarnations[key] = resumed[key] or unknown
+            is_own = resumed[key] == sse.mark_of(read.incarnation) or not (resumed[key] or key in beyond)
+            incarnations[key] = (read.incarnation if is_own else None) or resumed[key]
         elif isinstance(source.after, Special):
             incarnations[key] = read.incarnation or SOME_INCARNATION
     return PlainTail(resolved, form, wanted, incarnations, beyond - resumed.keys())

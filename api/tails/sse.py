@@ -21,9 +21,11 @@ for a message, and parse its data as JSON. Events:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote_from_bytes, unquote_to_bytes
+from zlib import crc32
 
 import msgspec
 
@@ -63,6 +65,8 @@ PREFETCH_MAX: Final = 10_000
 COMMENT: Final = b":\n"
 """A comment, which shows that the connection is alive. Clients ignore it. The next event begins after it."""
 
+_MARK: Final = re.compile("[0-9a-f]{8}")
+
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -93,17 +97,36 @@ def failure(name: str, problem: Mapping[str, Any]) -> bytes:
 # --- ids -------------------------------------------------------------------------------------------
 
 
-def composite_id(positions: Mapping[bytes, StreamId]) -> str:
-    """Return the id of an event of several streams: ``key=id&key=id``, with percent-encoded keys."""
-    return "&".join(f"{quote_from_bytes(key, safe='')}={format_id(at)}" for key, at in positions.items())
+class Mark(NamedTuple):
+    """A position in a composite id, and the mark of the stream's incarnation; empty if it was not known."""
+
+    at: StreamId
+    incarnation: str
 
 
-def parse_composite_id(text: str) -> dict[bytes, StreamId]:
+def mark_of(incarnation: str | None) -> str:
+    """Return the checksum of an incarnation, which a composite id has instead: it is shorter, and differs
+    between two streams of one store. Empty if there is no incarnation."""
+    return f"{crc32(incarnation.encode()):08x}" if incarnation else ""
+
+
+def composite_id(positions: Mapping[bytes, StreamId], incarnations: Mapping[bytes, str | None]) -> str:
+    """Return the id of an event of several streams: ``key=id~mark&key=id``, with percent-encoded keys. A
+    stream whose incarnation is not known has no mark."""
+    return "&".join(
+        f"{quote_from_bytes(key, safe='')}={format_id(at)}{'~' if known else ''}{known}"
+        for key, at in positions.items()
+        for known in [mark_of(incarnations.get(key))]
+    )
+
+
+def parse_composite_id(text: str) -> dict[bytes, Mark]:
     """Return the positions in an id that `composite_id` wrote. Raises `StreamError` INVALID_ID."""
     positions = {}
     for part in text.split("&"):
-        key, equals, position = part.partition("=")
-        if not equals:
+        key, equals, place = part.partition("=")
+        position, tilde, known = place.partition("~")
+        if not equals or (tilde and not _MARK.fullmatch(known)):
             raise invalid_id(text)
-        positions[unquote_to_bytes(key)] = parse_id(position.encode())
+        positions[unquote_to_bytes(key)] = Mark(parse_id(position.encode()), known)
     return positions

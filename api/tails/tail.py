@@ -54,10 +54,13 @@ class EventForm(NamedTuple):
         """Return the data of an `entries` event without entries, after `at`."""
         return self.entries(StreamRead(key, NO_ENTRIES, next=at), deliveries=False)
 
-    def last_event_id(self, positions: Mapping[bytes, StreamId]) -> str:
-        """Return the `Last-Event-ID` with which to resume from `positions`; empty if there are none."""
+    def last_event_id(
+        self, positions: Mapping[bytes, StreamId], incarnations: Mapping[bytes, str | None] | None = None
+    ) -> str:
+        """Return the `Last-Event-ID` with which to resume from `positions`; empty if there are none.
+        `incarnations`: those of the streams in which the positions were reached."""
         if self.labelled:
-            return sse.composite_id(positions)
+            return sse.composite_id(positions, incarnations or {})
         return "".join(map(format_id, positions.values()))
 
 
@@ -268,4 +271,4 @@ class PlainTail:
 
     def _last_event_id(self) -> str:
         known = {key: at for key, at in self._positions.items() if key not in self._ahead}
-        return self._form.last_event_id(known)
+        return self._form.last_event_id(known, self._incarnations)

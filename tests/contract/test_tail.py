@@ -326,6 +326,25 @@ def test_an_incarnation_distinguishes_a_position_from_one_of_a_longer_later_stre
         assert tail.named("entries").ids == ["1-0", "20-0"]
 
 
+def test_the_ids_of_a_tail_of_several_streams_say_which_streams_they_were(api: Server, key: str) -> None:
+    others = f"{key}:other"
+    add(api, key, "9-0")
+    with open_tail(tails_url(api, key, others)) as tail:
+        add(api, others, "5-0")
+        position = tail.named("entries").id or ""
+    with open_tail(tails_url(api, key, others), **{"Last-Event-ID": position}) as tail:
+        add(api, key, "10-0")
+        event = tail.named("entries")
+        assert event.ids == ["10-0"]
+        position = event.id or ""
+    for each in (key, others):
+        create_again(api, each, "1-0", "20-0")
+    with open_tail(tails_url(api, key, others), **{"Last-Event-ID": position}) as tail:
+        gaps = [tail.named("gap").data for _ in range(2)]
+        assert sorted((gap["from"], gap["to"]) for gap in gaps) == [("10-0", "1-0"), ("5-0", "1-0")]
+        assert [tail.named("entries").ids for _ in range(2)] == [["1-0", "20-0"]] * 2
+
+
 def test_a_start_that_the_stream_has_not_reached_is_kept_and_not_told_as_a_position(
     api: Server, key: str
 ) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tailrace.api.tails.sse import COMMENT
+from tailrace.api.tails.sse import COMMENT, parse_composite_id
 from tailrace.api.tails.tail import SKIPPED_MAX, EventForm, PlainTail
 from tailrace.api.tails.tail_response import Silence
 from tailrace.api.wire.filtering import AT_ONCE_MAX, FilterTurns
@@ -15,7 +15,7 @@ from tailrace.core.filters import compile_filter
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import ReadReply
-from tests.support.engine_calls import Calls
+from tests.support.engine_calls import Calls, at
 from tests.support.sse_client import Event, parse_events
 from tests.support.websocket_client import Client
 
@@ -71,7 +71,11 @@ def test_the_position_of_a_tail_of_several_streams_names_all_of_them() -> None:
     append(calls, 2, 5, b"a")
     append(calls, 11, 11, b"b")
     event, *more = taken(calls, PlainTail({b"a": 0, b"b": 0}, SEVERAL, ODD))
-    assert (event.data["key"], event.ids, event.id, more) == ("b", ["11-0"], "a=5-0&b=11-0", [])
+    assert (event.data["key"], event.ids, more) == ("b", ["11-0"], [])
+    assert [(key, mark.at) for key, mark in parse_composite_id(event.id or "").items()] == [
+        (b"a", at("5-0")),
+        (b"b", at("11-0")),
+    ]
 
 
 def test_silence_is_over_after_the_heartbeat_interval_and_begins_anew_with_an_event() -> None:
@@ -150,7 +154,9 @@ def test_a_subscription_that_skips_many_entries_pushes_its_position_without_entr
     subscribe(client, "false")
     for number in range(1, SKIPPED_MAX + 2):
         client.append("s", number, n="x")
-    assert client.taken_pushes() == [{"sub": 1, "key": "s", "entries": [], "next": f"{SKIPPED_MAX}-0"}]
+    [push] = client.taken_pushes()
+    assert push.pop("incarnation")  # the stream did not exist before
+    assert push == {"sub": 1, "key": "s", "entries": [], "next": f"{SKIPPED_MAX}-0"}
 
 
 @pytest.mark.parametrize("bad", ["fields.n = 1", "fields.n > 1"])

@@ -43,15 +43,20 @@ def test_an_event_has_three_lines_to_every_way_of_splitting_whatever_it_carries(
     assert parse_events(text) == [Event("entries", "1-0", content)]
 
 
-@given(st.dictionaries(names, ids, min_size=1, max_size=5))
-def test_a_composite_id_is_one_ascii_line_and_says_all_positions(positions: dict[bytes, int]) -> None:
-    text = sse.composite_id(positions)
+@given(st.dictionaries(names, ids, min_size=1, max_size=5), st.none() | st.text(min_size=1))
+def test_a_composite_id_is_one_ascii_line_and_says_all_positions(
+    positions: dict[bytes, int], incarnation: str | None
+) -> None:
+    text = sse.composite_id(positions, dict.fromkeys(positions, incarnation))
     assert text.isascii()
     assert text.isprintable()
-    assert list(sse.parse_composite_id(text).items()) == list(positions.items())
+    known = sse.mark_of(incarnation)
+    assert list(sse.parse_composite_id(text).items()) == [(key, (at, known)) for key, at in positions.items()]
 
 
-@pytest.mark.parametrize("text", ["", "a", "a=", "a=x", "a=1-0&", "a=1-0&&b=1-0", "1-0", "a=1-0=2"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "a=", "a=x", "a=1-0&", "a=1-0&&b=1-0", "1-0", "a=1-0=2", "a=1-0~", "a=1-0~x"]
+)
 def test_a_composite_id_that_no_tail_wrote_is_refused(text: str) -> None:
     with pytest.raises(StreamError) as refused:
         sse.parse_composite_id(text)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tailrace.api.tails.group_tail import GroupTail, TailConsumer
-from tailrace.api.tails.sse import EVENT_ENTRIES_MAX
+from tailrace.api.tails.sse import EVENT_ENTRIES_MAX, parse_composite_id
 from tailrace.api.tails.tail import EventForm, PlainTail, Tail
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
@@ -95,7 +95,11 @@ def test_the_id_of_each_event_of_one_read_is_the_position_after_that_event() -> 
     calls.add(b"a", "1-0")
     calls.add(b"b", "2-0")
     first, second = step(calls, PlainTail({b"a": 0, b"b": 0}, SEVERAL))
-    assert (first.id, second.id) == ("b=0-0&a=1-0", "a=1-0&b=2-0")
+    told = [parse_composite_id(event.id or "") for event in (first, second)]
+    assert [[(key, mark.at) for key, mark in each.items()] for each in told] == [
+        [(b"b", 0), (b"a", at("1-0"))],
+        [(b"a", at("1-0")), (b"b", at("2-0"))],
+    ]
 
 
 def test_an_emptied_stream_is_a_gap_up_to_what_may_come() -> None:

@@ -39,6 +39,7 @@ DIFFERENCES: Final[tuple[Difference, ...]] = (
             "test_a_tail_of_a_stream_that_is_created_again_with_lower_ids_sends_all_of_it",
             "test_a_position_beyond_the_last_id_belongs_to_an_earlier_stream",
             "test_an_incarnation_distinguishes_a_position_from_one_of_a_longer_later_stream",
+            "test_the_ids_of_a_tail_of_several_streams_say_which_streams_they_were",
         )
     ),
     Difference(

@@ -670,8 +670,9 @@ export const tail = <ThrowOnError extends boolean = false>(options: Options<Tail
  *
  * It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
  * stream. The
- * `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A stream
- * that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
+ * `id` of an event has the positions of all streams, and which streams they were: `key=id~mark&key=id~mark`,
+ * with percent-encoded keys. A stream that is missing in `Last-Event-ID` starts at its `after`. The streams
+ * take turns.
  */
 export const tailStreams = <ThrowOnError extends boolean = false>(options: Options<TailStreamsData, ThrowOnError, TailStreamsResponse>) => (options.client ?? client).sse.get<TailStreamsResponses, TailStreamsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

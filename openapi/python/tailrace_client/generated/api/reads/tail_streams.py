@@ -204,9 +204,11 @@ def sync_detailed(
 
     It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
     stream. The
-    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
-    stream
-    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
+    `id` of an event has the positions of all streams, and which streams they were:
+    `key=id~mark&key=id~mark`,
+    with percent-encoded keys. A stream that is missing in `Last-Event-ID` starts at its `after`. The
+    streams
+    take turns.
 
     Args:
         stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
@@ -287,9 +289,11 @@ def sync(
 
     It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
     stream. The
-    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
-    stream
-    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
+    `id` of an event has the positions of all streams, and which streams they were:
+    `key=id~mark&key=id~mark`,
+    with percent-encoded keys. A stream that is missing in `Last-Event-ID` starts at its `after`. The
+    streams
+    take turns.
 
     Args:
         stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
@@ -365,9 +369,11 @@ async def asyncio_detailed(
 
     It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
     stream. The
-    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
-    stream
-    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
+    `id` of an event has the positions of all streams, and which streams they were:
+    `key=id~mark&key=id~mark`,
+    with percent-encoded keys. A stream that is missing in `Last-Event-ID` starts at its `after`. The
+    streams
+    take turns.
 
     Args:
         stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
@@ -446,9 +452,11 @@ async def asyncio(
 
     It works like `tail`, but each `entries` event is an object with `key`, `entries` and `next` of one
     stream. The
-    `id` of an event has the positions of all streams: `key=id&key=id`, with percent-encoded keys. A
-    stream
-    that is missing in `Last-Event-ID` starts at its `after`. The streams take turns.
+    `id` of an event has the positions of all streams, and which streams they were:
+    `key=id~mark&key=id~mark`,
+    with percent-encoded keys. A stream that is missing in `Last-Event-ID` starts at its `after`. The
+    streams
+    take turns.
 
     Args:
         stream (list[str]): The key of a stream, percent-encoded. Give it once for each stream.
