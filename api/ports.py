@@ -75,8 +75,9 @@ class StreamStore(Protocol):
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Run `commands` in one atomic step. If one of them is refused, the others still run.
 
-        Reads do not block. Raises `StoreUnavailable`, or `StreamError` REPLY_TOO_LARGE if the replies
-        together are certainly too large; then no command was run.
+        Reads do not block. A read whose reply does not fit is refused with REPLY_TOO_LARGE. Raises
+        `StoreUnavailable`, or `StreamError` if the commands together take too much work; then no command was
+        run.
         """
         ...
 

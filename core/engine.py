@@ -21,7 +21,6 @@ from tailrace.core.command_table import HANDLERS
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.execution import Execution
-from tailrace.core.foresight import KeptReply, foreseen_replies
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import TURN_REPLY_BYTES_MAX, TURN_STEPS_MAX
 from tailrace.core.log.sealing import STEP_BYTES
@@ -57,17 +56,14 @@ class Engine:
         """Execute `commands` at one instant, as MULTI does. A refused command does not stop the others.
 
         Returns the reply or the error of each command, and one outcome with all effects and wake-ups.
-        Blocking reads reply at once (rule 25). Raises REPLY_TOO_LARGE if the replies together certainly
-        exceed the limit, and LIMIT_EXCEEDED if the commands together take too much work; then nothing has
-        changed.
+        Blocking reads reply at once (rule 25). A read whose reply does not fit next to those before it is
+        refused as any other command. Raises LIMIT_EXCEEDED if the commands together take too much work; then
+        nothing has changed.
         """
         require_bounded(self.keyspace, commands)
         self.keyspace.sealing.left_bytes = STEP_BYTES
         execution = Execution(self.keyspace, now_ms)
-        kept_replies = foreseen_replies(execution, commands, HANDLERS)
-        replies = [
-            _reply(execution, command, kept_replies.get(number)) for number, command in enumerate(commands)
-        ]
+        replies = [_reply(execution, command) for command in commands]
         if self.keyspace.freed:
             execution.wake_freed()
         return replies, Outcome(None, execution.effects, execution.wake_ups)
@@ -101,13 +97,7 @@ class Engine:
         return replies, Outcome(None, execution.effects, execution.wake_ups)
 
 
-def _reply(execution: Execution, command: Command, known: KeptReply | None = None) -> Reply | StreamError:
-    """Return the reply or the error of a command. Return `known`, an earlier reply to the command, if there
-    is one and it fits."""
-    if known is not None and known.size_bytes <= execution.room().left_bytes:
-        execution.room().charge(known.size_bytes)
-        reply: Reply = known.reply
-        return reply
+def _reply(execution: Execution, command: Command) -> Reply | StreamError:
     try:
         return HANDLERS[type(command)](execution, command)
     except StreamError as error:

@@ -17,6 +17,7 @@ from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import (
     ACKED_TRIM_LOOKS_MAX,
     COMMAND_STEPS_MAX,
+    DEAD_LETTERS_MAX,
     PENDING_LOOKS_MAX,
     READ_ENTRIES_MAX,
     SCAN_COUNT_MAX,
@@ -24,7 +25,7 @@ from tailrace.core.limits import (
     XAUTOCLAIM_SCAN_FACTOR,
     XAUTOCLAIM_SCAN_MAX,
 )
-from tailrace.core.possible_moves import steps_of_moves
+from tailrace.core.presence import EXPIRED_ENTRIES_MAX
 
 STEPS_PER_COMMAND: Final = 10
 STEPS_PER_GROUP_READ: Final = 50
@@ -38,6 +39,10 @@ STEPS_PER_DESCRIPTION: Final = 15
 STEPS_PER_LOOK: Final = 5
 """One block or entry that a trim with ACKED examines."""
 STEPS_PER_PART: Final = 2  # one part that COPY copies
+STEPS_PER_MOVE: Final = 10
+"""One entry that is moved to a dead-letter stream."""
+STEPS_PER_RETURN: Final = 3
+"""One entry that a consumer gives back because it expired."""
 ENTRIES_PER_STEP: Final = 4  # entries that XRANGE or XREAD reads in one step
 
 
@@ -61,26 +66,14 @@ class Work:
     def __init__(self, keyspace: Keyspace) -> None:
         self.steps = 0
         self._keyspace = keyspace
-        self._changed: set[bytes] = set()
 
     def add(self, command: c.Command) -> None:
         """Add the steps of `command`: at most `COMMAND_STEPS_MAX`, so one command alone is never too much."""
         estimate = _ESTIMATES.get(type(command))
         steps = STEPS_PER_COMMAND
         if estimate is not None:
-            steps += estimate(self._keyspace, command) + steps_of_moves(self._keyspace, command)
-        key = getattr(command, "key", None)
-        if type(command) not in _READS:
-            self._changed.add(key or b"")
-        elif key in self._changed:
-            # An exact read runs twice: the first run checks that its reply fits (`core.foresight`).
-            steps *= 2
+            steps += estimate(self._keyspace, command) + _of_moves(self._keyspace, command)
         self.steps += min(steps, COMMAND_STEPS_MAX)
-
-
-_READS: Final = frozenset(
-    {c.Range, c.InfoStream, c.InfoGroups, c.InfoConsumers, c.PendingSummary, c.PendingRange}
-)
 
 
 def _smaller(size: int, *bounds: int | None) -> int:
@@ -95,6 +88,29 @@ def _length(keyspace: Keyspace, key: bytes) -> int:
 def _pending_count(keyspace: Keyspace, key: bytes, group: bytes) -> int:
     found = keyspace.group(key, group)
     return 0 if found is None else found.pending.count
+
+
+# --- what the settings of groups may cause besides -------------------------------------------------------
+
+_DELIVERING: Final = (c.ReadGroup, c.Claim, c.AutoClaim, c.NegativeAcknowledge)
+
+
+def _of_moves(keyspace: Keyspace, command: c.Command) -> int:
+    """Return the work of moving entries to dead-letter streams, and of taking entries from expired consumers.
+    O(streams of the command)."""
+    if not isinstance(command, _DELIVERING):
+        return 0
+    steps = 0
+    for source in command.streams if isinstance(command, c.ReadGroup) else (command,):
+        group = keyspace.group(source.key, command.group)
+        settings = None if group is None else group.settings
+        if group is None or settings is None:
+            continue
+        if settings.max_deliveries is not None:
+            steps += STEPS_PER_MOVE * min(group.pending.count, DEAD_LETTERS_MAX)
+        if settings.consumer_expiry_ms is not None and keyspace.presence.is_behind:
+            steps += STEPS_PER_RETURN * min(group.pending.count, EXPIRED_ENTRIES_MAX)
+    return steps
 
 
 # --- entries and ids -------------------------------------------------------------------------------------

@@ -158,7 +158,6 @@ async def pipeline(request: Request, store: Store, upstash_encoding: ReplyEncodi
             HttpCode.TRANSACTION_ABORTED,
             ErrorCode.NOPERM,
             ErrorCode.LIMIT_EXCEEDED,
-            ErrorCode.REPLY_TOO_LARGE,
             ErrorCode.MEMORY_LIMIT,
         ),
     ),
@@ -168,9 +167,9 @@ async def transaction(request: Request, store: Store, upstash_encoding: ReplyEnc
 
     `BLOCK` does not wait. If a command is unknown, has a wrong number of arguments (400) or is not allowed
     (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid argument,
-    is in the place of its command, and the others still run. If the replies together would certainly exceed
-    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands (507), no
-    command runs.
+    is in the place of its command, and the others still run; so is the error of a read whose reply does not
+    fit next to those before it (`reply_bytes_max`, see `GET /v1/limits`). If the commands together take too
+    much work (413), or the memory limit forbids one of them (507), no command runs.
     """
     slices = Slices()
     parsed = await _parsed_body(request, store, TRANSACTION_COMMANDS_MAX, slices, _queued)

@@ -38,8 +38,8 @@ class Batches:
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Run `commands` at one instant without other commands in between; an error does not stop the rest.
 
-        Readers wake up once, at the end (rule 44). Raises REPLY_TOO_LARGE, and MEMORY_LIMIT if the memory
-        limit forbids one of them, before any command runs.
+        Readers wake up once, at the end (rule 44). Raises LIMIT_EXCEEDED if they take too much work, and
+        MEMORY_LIMIT if the memory limit forbids one of them, before any command runs.
         """
         for command in commands:
             self._admission.require(command)

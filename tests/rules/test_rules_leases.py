@@ -12,10 +12,9 @@ from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.handlers import expiry
 from tailrace.core.invariants import check
 from tailrace.core.outcome import Outcome
-from tailrace.core.possible_moves import STEPS_PER_RETURN
 from tailrace.core.replies import ExpiryReply, ExtendReply, ReadReply
 from tailrace.core.stream_id import format_id, parse_id
-from tailrace.core.transaction_work import Work
+from tailrace.core.transaction_work import STEPS_PER_RETURN, Work
 from tests.support.redis_like import START_MS, R
 
 IDLE_MS = 1_000

@@ -15,9 +15,7 @@ from tailrace.core.execution import Execution
 from tailrace.core.limits import MIB, REPLY_BYTES_MAX
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.outcome import Outcome
-from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_calls import Calls, at, texts
-from tests.unit.test_many_ids import calls_of
 
 LARGE = fragment_from_flat([b"v", b"x" * MIB])
 LARGE_BYTES = entries_bytes([LARGE])
@@ -341,16 +339,6 @@ FITTING: list[list[c.Command]] = [
     [group_read(b"new", c.Special.NEW), c.PendingRange(b"s", b"new"), c.InfoConsumers(b"s", b"g")],
     [c.Append(b"n", [LARGE]), c.InfoStream(b"n"), c.Range(b"n")],
 ]
-TOO_LARGE: list[list[c.Command]] = [
-    [ALL, ALL],
-    [ADD, ADD, ALL],
-    [ADD_LATER, c.Append(b"s", [LARGE], [c.AutoSeq(5000)]), ALL],
-    [ADD, ADD, c.Range(b"s", count=5, reverse=True)],
-    [ADD, ADD, c.Range(b"s", start=at("1-1"), end=MAX_ID, count=9)],
-    [c.Append(b"n", [LARGE]), *[c.Range(b"n")] * 6],
-    [c.Append(b"n", [LARGE]), c.InfoStream(b"n", full_count=0), c.InfoStream(b"n"), c.Range(b"n")],
-    [c.InfoStream(b"s", full_count=0)],
-]
 
 
 @pytest.mark.usefixtures("small_room")
@@ -358,17 +346,6 @@ TOO_LARGE: list[list[c.Command]] = [
 def test_a_transaction_whose_replies_fit_is_carried_out(calls: Calls, commands: list[c.Command]) -> None:
     replies, _ = calls.engine.execute_all(commands, calls.now_ms)
     assert not any(map(is_refused, replies))
-
-
-@pytest.mark.usefixtures("small_room")
-@pytest.mark.parametrize("commands", TOO_LARGE)
-def test_a_transaction_whose_replies_cannot_fit_is_refused_before_anything_is_done(
-    calls: Calls, commands: list[c.Command]
-) -> None:
-    before = calls.reply(c.InfoStream(b"s")), calls.reply(c.KeyspaceSize())
-    with pytest.raises(StreamError, match="does not fit"):
-        calls.engine.execute_all([c.Append(b"other", [LARGE]), *commands], calls.now_ms)
-    assert (calls.reply(c.InfoStream(b"s")), calls.reply(c.KeyspaceSize())) == before
 
 
 READ_ALL = c.Read((c.ReadFrom(b"s", 0),))
@@ -394,20 +371,8 @@ def readable(reply: object) -> object:
     return reply.line if isinstance(reply, StreamError) else msgspec.to_builtins(reply)
 
 
-def test_a_transaction_reads_once_what_it_does_not_change() -> None:
-    calls = Calls()
-    calls.reply(c.Append(b"s", [b'{"f":"v"}'] * 100))
-    reads: list[c.Command] = [c.Range(b"s")] * 50
-
-    def counted(commands: list[c.Command]) -> int:
-        return calls_of(lambda: calls.engine.execute_all(commands, calls.now_ms))
-
-    # After a command on the stream, the reads are run once to know their size and once for their replies.
-    assert counted(reads) < 0.7 * counted([c.StreamLength(b"s"), *reads])
-
-
 @pytest.mark.usefixtures("small_room")
-def test_a_reply_that_was_not_predicted_is_refused_by_itself(calls: Calls) -> None:
+def test_a_reply_of_a_transaction_that_does_not_fit_is_refused_by_itself(calls: Calls) -> None:
     commands = [c.DeleteEntries(b"s", (at("9-9"),)), ALL, ALL, c.StreamLength(b"s")]
     replies, _ = calls.engine.execute_all(commands, calls.now_ms)
     assert [is_refused(reply) for reply in replies] == [False, False, True, False]

@@ -122,13 +122,6 @@ def test_a_group_read_costs_little_where_it_finds_nothing() -> None:
     assert len(calls.engine.execute_all(commands, 1)[0]) == 900
 
 
-def test_reads_of_a_stream_count_twice_after_the_transaction_changed_it(calls: Calls) -> None:
-    reads: list[c.Command] = [c.Range(b"s", count=100)] * (TRANSACTION_COMMANDS_MAX - 1)
-    assert len(calls.engine.execute_all([c.StreamLength(b"none"), *reads], 1)[0]) == TRANSACTION_COMMANDS_MAX
-    with pytest.raises(StreamError, match="too much work"):
-        calls.engine.execute_all([c.StreamLength(b"s"), *reads], 1)
-
-
 def test_a_large_stream_is_copied_once_in_a_transaction(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:

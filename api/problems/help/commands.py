@@ -128,8 +128,7 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
         "GET /v1/limits",
     ),
     ErrorCode.REPLY_TOO_LARGE: Help(
-        "The command changed nothing. Other commands of the same pipeline are unaffected; a transaction is "
-        "refused as a whole if the server can tell in advance.",
+        "The command changed nothing. Other commands of the same pipeline or transaction are unaffected.",
         "All replies of one request together may take `reply_bytes_max` bytes (see `GET /v1/limits`). This "
         "reply is larger than the space that is left.",
         "Ask for less at once: a smaller count or range, or fewer commands in a request. `entries:export` "

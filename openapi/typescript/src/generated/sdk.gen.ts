@@ -725,9 +725,9 @@ export const pipeline = <ThrowOnError extends boolean = false>(options: Options<
  *
  * `BLOCK` does not wait. If a command is unknown, has a wrong number of arguments (400) or is not allowed
  * (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid argument,
- * is in the place of its command, and the others still run. If the replies together would certainly exceed
- * `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands (507), no
- * command runs.
+ * is in the place of its command, and the others still run; so is the error of a read whose reply does not
+ * fit next to those before it (`reply_bytes_max`, see `GET /v1/limits`). If the commands together take too
+ * much work (413), or the memory limit forbids one of them (507), no command runs.
  */
 export const transaction = <ThrowOnError extends boolean = false>(options: Options<TransactionData, ThrowOnError>) => (options.client ?? client).post<TransactionResponses, TransactionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

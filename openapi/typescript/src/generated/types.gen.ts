@@ -7792,7 +7792,7 @@ export type TransactionErrors = {
      */
     409: Problem;
     /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `REPLY_TOO_LARGE`, `BODY_TOO_LARGE`.
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
      */
     413: Problem;
     /**

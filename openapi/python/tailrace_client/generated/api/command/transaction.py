@@ -185,11 +185,11 @@ def sync_detailed(
     allowed
     (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
     argument,
-    is in the place of its command, and the others still run. If the replies together would certainly
-    exceed
-    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
-    (507), no
-    command runs.
+    is in the place of its command, and the others still run; so is the error of a read whose reply does
+    not
+    fit next to those before it (`reply_bytes_max`, see `GET /v1/limits`). If the commands together take
+    too
+    much work (413), or the memory limit forbids one of them (507), no command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -237,11 +237,11 @@ def sync(
     allowed
     (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
     argument,
-    is in the place of its command, and the others still run. If the replies together would certainly
-    exceed
-    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
-    (507), no
-    command runs.
+    is in the place of its command, and the others still run; so is the error of a read whose reply does
+    not
+    fit next to those before it (`reply_bytes_max`, see `GET /v1/limits`). If the commands together take
+    too
+    much work (413), or the memory limit forbids one of them (507), no command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -284,11 +284,11 @@ async def asyncio_detailed(
     allowed
     (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
     argument,
-    is in the place of its command, and the others still run. If the replies together would certainly
-    exceed
-    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
-    (507), no
-    command runs.
+    is in the place of its command, and the others still run; so is the error of a read whose reply does
+    not
+    fit next to those before it (`reply_bytes_max`, see `GET /v1/limits`). If the commands together take
+    too
+    much work (413), or the memory limit forbids one of them (507), no command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
@@ -334,11 +334,11 @@ async def asyncio(
     allowed
     (403), no command runs, and `error` is that of Redis's EXEC. Any other error, such as an invalid
     argument,
-    is in the place of its command, and the others still run. If the replies together would certainly
-    exceed
-    `reply_bytes_max` (see `GET /v1/limits`, 413), or the memory limit forbids one of the commands
-    (507), no
-    command runs.
+    is in the place of its command, and the others still run; so is the error of a read whose reply does
+    not
+    fit next to those before it (`reply_bytes_max`, see `GET /v1/limits`). If the commands together take
+    too
+    much work (413), or the memory limit forbids one of them (507), no command runs.
 
     Args:
         upstash_encoding (str | Unset): `base64`: return all strings of the reply in base64,
