@@ -104,12 +104,14 @@ class HttpProtocol(asyncio.Protocol):
         """Keep a connection that the client has half closed for answers that are due. TLS cannot do this."""
         self._run.end_turn()
         self._asgi.client_ended.set()
-        if not self.transport.can_write_eof() or self._run.stop_waiting():
+        return self.transport.can_write_eof() and self._outlives_input()
+
+    def _outlives_input(self) -> bool:
+        """Return whether answers are due after the client has ended its side, or held requests are."""
+        if self._run.stop_waiting():
             return False
-        if self._run.held:
-            self._is_input_over = True
-            return True
-        return self._run.end_after_input(self._arriving)
+        self._is_input_over = bool(self._run.held)
+        return self._is_input_over or self._run.end_after_input(self._arriving)
 
     def pause_writing(self) -> None:
         """Pause writing: the client reads more slowly than the server writes."""
@@ -165,7 +167,8 @@ class HttpProtocol(asyncio.Protocol):
         """Continue with the data that is held, unless it is a request after one that has no answer yet:
         `_continue` does then."""
         is_next = self.state.receiving is IDLE and self.state.answering is not FREE
-        if is_next or self.state.receiving is CLOSED or not self._run.held:
+        is_due = self._run.held or self._is_input_over
+        if is_next or self.state.receiving is CLOSED or not is_due:
             return
         if self._flow.read_paused:
             self._flow.resume_reading()
@@ -173,10 +176,8 @@ class HttpProtocol(asyncio.Protocol):
         if not self._is_input_over:
             return
         self._run.end_turn()
-        if not self._run.held:
-            self._is_input_over = False
-            if not self._run.end_after_input(self._arriving):
-                self.transport.close()
+        if not self._outlives_input():
+            self.transport.close()
 
     # --- what arrives: called by the reader ----------------------------------------------------
 
@@ -259,7 +260,7 @@ class HttpProtocol(asyncio.Protocol):
             self._answers.start_next()
         elif self.state.receiving is DISCARDING:
             self._refusals.write_if_due()
-        if self._run.held:
+        if self._run.held or self._is_input_over:
             self._continue_held()
         elif self._flow.read_paused:
             self._flow.resume_reading()

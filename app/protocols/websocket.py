@@ -13,6 +13,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any, ClassVar, Final, cast
 
+from uvicorn._types import ASGIReceiveEvent
 from websockets.http11 import Request
 from websockets.protocol import State
 
@@ -123,7 +124,8 @@ class WebSocketProtocol(OpeningProtocol):
             return
         self._budget.begin()
         for start in range(0, len(data), PIECE_BYTES):
-            if self._budget.is_spent:
+            # What waits for the response to the handshake costs nothing, and has one place only.
+            if self._budget.is_spent and not self.is_opening:
                 self._unread = data[start:]
                 self.transport.pause_reading()
                 self.loop.call_soon(self._continue_unread)
@@ -137,6 +139,13 @@ class WebSocketProtocol(OpeningProtocol):
         if not self.read_paused:
             self.transport.resume_reading()
         self.data_received(unread)
+
+    async def receive(self) -> ASGIReceiveEvent:
+        """Return the next event for the application. uvicorn then reads on, but not while data is unread."""
+        event = await super().receive()
+        if self._unread:
+            self.transport.pause_reading()
+        return event
 
     def parse(self, data: bytes) -> None:
         """Parse the data, unless unfinished messages take too much memory."""

@@ -19,6 +19,11 @@ class OpeningProtocol(WebSocketsSansIOProtocol):
         super().__init__(*arguments, **options)
         self._early = b""
 
+    @property
+    def is_opening(self) -> bool:
+        """Whether the client waits for the response to its handshake."""
+        return self.handshake_initiated and not self.handshake_complete
+
     async def send(self, message: ASGISendEvent) -> None:
         """Send an ASGI event. A handshake answered with a response counts as complete; uvicorn would report
         an error of the application."""
@@ -30,7 +35,7 @@ class OpeningProtocol(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse the handshake or frames. Stop reading while frames wait for the response."""
-        if self.handshake_initiated and not self.handshake_complete:
+        if self.is_opening:
             self._early += data
             self.transport.pause_reading()
         else:

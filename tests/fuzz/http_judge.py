@@ -24,7 +24,7 @@ Seen: TypeAlias = tuple[int, tuple[tuple[str, str], ...], str]
 _UNCOMPARED: Final = frozenset({"connection", "content-length", "date", "x-request-id"})
 _DIFFERENT: Final = (
     (re.compile(r"\b[0-9a-f]{32}\b"), "REQUEST"),
-    (re.compile(r'"(\w+_ms|incarnation)":("?)\w+\2'), r'"\1":0'),
+    (re.compile(r'"(\w+_ms|incarnation)":("?)\w+(-\w+)?\2'), r'"\1":0'),
 )
 _ID: Final = re.compile(r"\b\d{13}-\d+")
 

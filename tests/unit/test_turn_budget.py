@@ -18,12 +18,16 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from tailrace.api.application import create_api
+from tailrace.api.hot.store import BeginWait
+from tailrace.api.ports import Answer, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.app.protocols.classes import websocket_protocol
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.protocols.turn_budget import PIECE_BYTES, TURN_NS
 from tailrace.app.protocols.websocket import WebSocketProtocol
 from tailrace.app.store.service import EngineStore
+from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
 from tests.support.engine_store import START_MS
 from tests.support.pipelines import (
@@ -42,6 +46,7 @@ from tests.support.pipelines import (
 from tests.support.protocol import Transport, connected, still, until
 
 LOOKS_PER_TURN = 5
+WAITING_READ = post(b"/v1/read", b'{"streams":[{"key":"none","after":"$"}],"wait_ms":60000}')
 CLAIM = post(b"/v1/streams/race/groups/g:autoclaim", b'{"consumer":"z","min_idle_ms":999999999}')
 
 
@@ -100,9 +105,11 @@ def test_requests_are_answered_alike_in_one_turn_and_in_many(seed: int, make: ty
     assert in_many == in_one
 
 
-def _half_closed(raw: bytes, clock: Callable[[], int]) -> Sequence[bytes]:
+def _half_closed(
+    raw: bytes, clock: Callable[[], int], make: type[EngineStore] = EngineStore
+) -> Sequence[bytes]:
     async def story() -> list[bytes]:
-        protocol, transport = connected(new_store(), clock=clock)
+        protocol, transport = connected(make(Engine(), clock=lambda: START_MS), clock=clock)
         protocol.data_received(raw)
         if not protocol.eof_received():
             transport.close()
@@ -116,6 +123,28 @@ def _half_closed(raw: bytes, clock: Callable[[], int]) -> Sequence[bytes]:
 def test_a_client_that_ends_its_side_gets_all_answers_in_as_many_turns_as_they_need(rest: bytes) -> None:
     raw = (APPEND + HOT_GET) * 20 + rest
     assert _half_closed(raw, working_clock()) == _half_closed(raw, still)
+
+
+class DistantStore(PatientStore):
+    """The store, whose waits begin in a later turn of the loop, as those of a gateway."""
+
+    def submit(self, command: Command, receive: Any, wait: BeginWait | None = None) -> Answer:
+        def later(watch: Watch) -> None:
+            assert wait is not None
+            asyncio.get_running_loop().call_soon(wait, watch)
+
+        return super().submit(command, receive, later if wait else None)
+
+
+@pytest.mark.parametrize("make", [EngineStore, DistantStore], ids=["at once", "later"])
+@pytest.mark.parametrize("before", range(8))
+@pytest.mark.parametrize("after", [b"", HOT_GET * 20], ids=["last", "and more"])
+def test_a_read_that_would_wait_ends_the_connection_of_a_client_that_has_ended_its_side(
+    before: int, after: bytes, make: type[EngineStore]
+) -> None:
+    raw = HOT_GET * before + WAITING_READ + after
+    assert len(_half_closed(raw, working_clock(), make)) == before
+    assert len(_half_closed(raw, still, make)) == before
 
 
 def test_a_body_of_many_chunks_takes_several_turns() -> None:
@@ -180,8 +209,10 @@ class Upgraded(Transport):
         """Do nothing: nothing is buffered."""
 
 
-async def opened(app: Any, clock: Callable[[], int]) -> tuple[WebSocketProtocol, Upgraded]:
-    """A WebSocket whose handshake is complete."""
+async def opened(
+    app: Any, clock: Callable[[], int], early: bytes = b""
+) -> tuple[WebSocketProtocol, Upgraded]:
+    """A WebSocket whose handshake is complete. `early`: frames of a client that has not waited for it."""
     protocol_class = websocket_protocol(Connections(DEFAULT_LIMITS))
     protocol_class.clock = staticmethod(clock)
     config = uvicorn.Config(app, interface="asgi3", ws=protocol_class, lifespan="off", log_config=None)
@@ -192,6 +223,8 @@ async def opened(app: Any, clock: Callable[[], int]) -> tuple[WebSocketProtocol,
         b"GET /v1/ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
         b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
+    if early:
+        protocol.data_received(early)
     await until(lambda: protocol.handshake_complete)
     return protocol, transport
 
@@ -234,6 +267,48 @@ def test_a_flood_of_frames_is_read_in_several_turns_and_what_follows_it_arrives(
     assert text == "the last one"
     assert sum(fed) == 240_018
     assert max(fed) <= LOOKS_PER_TURN * PIECE_BYTES
+
+
+NUMBERED = [f"{number:0100}" for number in range(2000)]
+
+
+async def received(*, turns_before: int = 0, is_early: bool) -> tuple[list[str], bool]:
+    """The texts that an endpoint receives of a flood, and whether the protocol ever read on while data was
+    unread. `turns_before`: turns of the loop before the endpoint accepts the handshake."""
+    texts: list[str] = []
+    has_read_on = False
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal has_read_on
+        opening = scope["extensions"][SOCKET_EXTENSION]
+        await receive()
+        for _ in range(turns_before):
+            await asyncio.sleep(0)
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] == "websocket.receive":
+            texts.append(message["text"])
+            has_read_on |= bool(opening._unread) and opening.transport.is_reading_now
+
+    flood = b"".join(masked(0x1, text.encode()) for text in NUMBERED)
+    protocol, _ = await opened(app, working_clock(), flood if is_early else b"")
+    if not is_early:
+        protocol.data_received(flood)
+    for _ in range(4 * len(NUMBERED)):
+        await asyncio.sleep(0)
+    protocol.connection_lost(None)
+    return texts, has_read_on
+
+
+@pytest.mark.parametrize("turns_before", range(3))
+def test_frames_that_come_before_the_response_to_a_handshake_keep_their_order(turns_before: int) -> None:
+    texts, _ = asyncio.run(received(turns_before=turns_before, is_early=True))
+    assert texts == NUMBERED
+
+
+def test_a_websocket_reads_nothing_more_while_data_is_unread() -> None:
+    texts, has_read_on = asyncio.run(received(is_early=False))
+    assert texts == NUMBERED
+    assert not has_read_on
 
 
 def test_an_endpoint_sees_a_close_frame_before_the_messages_that_came_before_it() -> None:
