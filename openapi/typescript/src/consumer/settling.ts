@@ -68,7 +68,9 @@ export class Settling {
     for (const key of new Set(items.map((item) => item.key))) {
       const ids = items.filter((item) => item.key === key).map(({ id }) => id);
       const shown = ids.slice(0, IDS_SHOWN).join(", ") + (ids.length > IDS_SHOWN ? ", ..." : "");
-      console.warn(`lost ${ids.length} of the entries of ${key}, claimed by another consumer or no longer pending: ${shown}`);
+      console.warn(
+        `lost ${ids.length} of the entries of ${key}, claimed by another consumer or no longer pending: ${shown}`,
+      );
     }
     if (items.length > 0) this.hooks.each((hook, options) => hook.lost?.(options, items));
   }
