@@ -135,7 +135,7 @@ def test_what_cannot_be_undone_needs_yes_in_a_pipe(base_url: str, key: str) -> N
     for arguments in (["trim", key, "--max-length", "1"], ["rm", key]):
         refused = shell(base_url, *arguments)
         assert refused.returncode == 1
-        assert b"use --yes where no one can be asked; nothing was changed" in refused.stderr
+        assert b"this cannot be undone, and without a terminal it needs --yes" in refused.stderr
     assert lines(base_url, "ls", key)[0][1] == "4"
     assert shell(base_url, "trim", key, "--min-id", "3-1", "--yes").stdout == b"2 entries removed\n"
     assert shell(base_url, "rm", key, "3-1", "9-9").returncode == 1

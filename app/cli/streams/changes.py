@@ -51,7 +51,7 @@ def append(  # noqa: PLR0913 - one parameter an option
         typer.Option(
             parser=time_ms,
             metavar="TIME",
-            help="Append later: at this time, YYYY-MM-DDTHH:MM:SS, within a year.",
+            help="Append at this time, YYYY-MM-DDTHH:MM:SS[Z], at most 366 days ahead.",
             show_default=False,
         ),
     ] = None,
@@ -196,7 +196,7 @@ def _confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        fail("this cannot be undone: use --yes where no one can be asked; nothing was changed")
+        fail("nothing was changed: this cannot be undone, and without a terminal it needs --yes")
     if not typer.confirm(visible(question)):
         fail("nothing was changed")
 
