@@ -59,17 +59,22 @@ ELSEWHERE: Final = frozenset(
         b"consistency",
         b"content-encoding",
         b"expect",
+        b"last-event-id",
         b"min-replicas",
         b"prefer",
+        b"proxy-connection",
         b"tailrace-trace",
         b"transfer-encoding",
         b"upgrade",
+        b"upstash-encoding",
     }
 )
 """The headers that only the HTTP parser or the documented routes read."""
 
 CLIENTS_MAX: Final = 1024
-"""The clients that a server remembers. At this number it forgets all."""
+CLIENT_BYTES_MAX: Final = 4_096
+"""The clients that a server remembers, and the longest headers of one of them. At this number it forgets all:
+anyone may send heads that differ."""
 
 UsedHeaders: TypeAlias = Mapping[bytes, bytes]
 """The values of the headers in `USED` that a request has, by name."""
@@ -114,9 +119,11 @@ class HotClients:
         try:
             return self._clients[values]
         except KeyError:
-            if len(self._clients) >= CLIENTS_MAX:
-                self._clients.clear()
-            client = self._clients[values] = self._client(*values)
+            client = self._client(*values)
+            if sum(len(value) for value in values if value) <= CLIENT_BYTES_MAX:
+                if len(self._clients) >= CLIENTS_MAX:
+                    self._clients.clear()
+                self._clients[values] = client
             return client
 
     def _client(
