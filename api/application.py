@@ -37,7 +37,7 @@ from tailrace.api.routes import ROUTERS
 from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
 from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.route import WEBSOCKET_PATH, DeferredEndpoint, upgrade_required
-from tailrace.api.wire.filtering import FilterTurns
+from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.imports import Imports
 from tailrace.core.limits import BODY_BYTES_MAX
 
@@ -99,7 +99,7 @@ def create_api(
     app.state.server_report = NoServerReport()
     app.state.open_limits = OpenLimits(limits)
     app.state.imports = Imports()
-    app.state.filter_turns = FilterTurns()
+    app.state.scan_turns = ScanTurns()
     app.router.routes.extend(pages)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     # `include_router` would prepare every route at the first request, and once more than needed.

@@ -22,7 +22,7 @@ from tailrace.api.routes.range_parameters import BoundsParameter, FollowingParam
 from tailrace.api.schemas.entries import Entry, RangePage
 from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import KeyPath
-from tailrace.api.wire.ndjson import LineForm, export_page, exported
+from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, LineForm, export_page, exported
 from tailrace.api.wire.negotiation import NDJSON
 from tailrace.api.wire.parameters import (
     EncodingParameter,
@@ -136,7 +136,8 @@ async def _range(store: StreamStore, query: Range) -> RangeReply:
         ),
     ),
 )
-async def export_entries(
+async def export_entries(  # noqa: PLR0913 - one parameter an option
+    request: Request,
     key: KeyPath,
     store: Store,
     *,
@@ -171,10 +172,12 @@ async def export_entries(
     that `X-Incarnation` names. With `filter`, the export has only the entries that match.
     """
     query = Range(key, start_of(start), end_of(end))
+    turns = request.app.state.scan_turns
+    await turns.take(EXPORT_PAGE_ENTRIES)
     first = await _range(store, export_page(query, wanted))
     choice = None if field is None else FieldChoice(field)
     form = LineForm(export_shape(shape, encoding), shape == "fields", choice)
-    lines = exported(store, query, first, form, wanted)
+    lines = exported(store, query, first, form, turns, wanted)
     return GuardedStreamingResponse(store.guard, lines, NDJSON, incarnation_headers(first.incarnation))
 
 

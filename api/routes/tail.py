@@ -191,7 +191,7 @@ async def _tail(
         made = await _group_tail(store, positions, reader.group, form)
     if is_head(request):
         return _head(incarnation)
-    turns = None if reader.wanted is None else request.app.state.filter_turns
+    turns = None if reader.wanted is None else request.app.state.scan_turns
     request_id = request_id_of(request.scope)
     return TailResponse(
         store, made, request_id=request_id, open_limit=open_limit, turns=turns, incarnation=incarnation

@@ -33,7 +33,7 @@ from tailrace.api.problems.table import (
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
 from tailrace.api.tallies import OpenLimit
-from tailrace.api.wire.filtering import FilterTurns
+from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.stream_replies import incarnation_headers
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
@@ -63,7 +63,7 @@ class TailResponse(Response):
         *,
         request_id: str | None,
         open_limit: OpenLimit,
-        turns: FilterTurns | None = None,
+        turns: ScanTurns | None = None,
         incarnation: str | None = None,
         heartbeat_ms: int = sse.HEARTBEAT_MS,
         stall_s: float = sse.STALL_S,

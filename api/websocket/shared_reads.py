@@ -15,7 +15,7 @@ from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.tallies import OpenLimit, OpenLimits
 from tailrace.api.websocket.pushes import Delivery
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
-from tailrace.api.wire.filtering import FilterTurns
+from tailrace.api.wire.filtering import ScanTurns
 from tailrace.core.commands import Read, ReadFrom, ReadLimits
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import ReadReply
@@ -54,7 +54,7 @@ class SharedReads:
     def __init__(self, store: StreamStore, subscriptions: OpenLimit | None = None) -> None:
         self._store = store
         self.subscriptions = subscriptions or OpenLimits(DEFAULT_LIMITS).subscriptions
-        self.turns = FilterTurns()
+        self.turns = ScanTurns()
         self._reads: dict[ReadPosition, SharedRead] = {}
 
     def __len__(self) -> int:

@@ -1,7 +1,8 @@
 """The parameter `filter`: reads it, and tests entries so that other requests are served in between.
 
-All filters of a server take turns: between two tests of many entries, every other request that is ready gets
-served, however many clients filter. `api.wire.scans` decides which entries a request examines.
+All filters and exports of a server take turns: between two tests of many entries, and between two pages,
+every other request that is ready gets served, however many clients filter or export. `api.wire.scans` decides
+which entries a request examines.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ FILTER_DESCRIPTION: Final = (
 FILTER_EXAMPLE: Final = 'fields.status == "failed"'
 
 
-class FilterTurns:
-    """Gives the filters of one server their turns, in the order in which they ask: one in each turn of the
-    event loop."""
+class ScanTurns:
+    """Gives the filters and exports of one server their turns, in the order in which they ask: one in each
+    turn of the event loop."""
 
     __slots__ = ("_waiting",)
 
@@ -54,7 +55,7 @@ class FilterTurns:
                 asyncio.get_running_loop().call_soon(self._next)
 
     async def take(self, entry_count: int) -> None:
-        """Return when it is this caller's turn to test this many entries: at once if they are few."""
+        """Return when it is this caller's turn to work on this many entries: at once if they are few."""
         if entry_count <= AT_ONCE_MAX:
             return
         turn = asyncio.Event()
@@ -67,7 +68,7 @@ class EntryFilter:
 
     __slots__ = ("_turns", "filter")
 
-    def __init__(self, found: Filter, turns: FilterTurns) -> None:
+    def __init__(self, found: Filter, turns: ScanTurns) -> None:
         self.filter = found
         self._turns = turns
 
@@ -95,7 +96,7 @@ async def _filter(
     if filter is None:
         return None
     _require_text(request, filter)
-    return EntryFilter(await compiled(filter), request.app.state.filter_turns)
+    return EntryFilter(await compiled(filter), request.app.state.scan_turns)
 
 
 def _require_text(request: Request, text: str) -> None:

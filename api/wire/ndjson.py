@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
 from tailrace.api.ports import StreamStore
-from tailrace.api.wire.filtering import EntryFilter
+from tailrace.api.wire.filtering import EntryFilter, ScanTurns
 from tailrace.core.commands import Range
 from tailrace.core.limits import FILTER_STEP_BYTES, MIB
 from tailrace.core.log.entry_json import Shape, wire_lines, wire_ndjson
@@ -56,22 +55,23 @@ async def exported(
     query: Range,
     first: RangeReply,
     form: LineForm,
+    turns: ScanTurns,
     wanted: EntryFilter | None = None,
 ) -> AsyncIterator[bytes]:
     """Yield the lines of all pages, starting with `first`. Only one page is in memory at a time. With
     `wanted`, yield only the entries that match.
 
-    The event loop serves other requests between the pages, even if the client reads fast. If the stream is
-    deleted, the export ends, also if another stream is created under its key.
+    The exports of a server take turns, a page each, so that other requests are served between the pages. If
+    the stream is deleted, the export ends, also if another stream is created under its key.
     """
     page = first
     while page.entries.ids and page.incarnation == first.incarnation:
-        await asyncio.sleep(0)
         entries = page.entries if wanted is None else await wanted.of(page.entries)
         if entries.ids:
             yield form.lines(entries)
         if not page.more:
             return
+        await turns.take(EXPORT_PAGE_ENTRIES)
         reply = await store.execute(
             export_page(Range(query.key, start=page.entries.ids[-1] + 1, end=query.end), wanted)
         )

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.ndjson import EXPORT_PAGE_BYTES, LineForm, export_page, exported
 from tailrace.app.remote.opening import opened
 from tailrace.app.remote.store import RemoteStore
@@ -86,7 +87,7 @@ def test_an_export_ends_if_the_stream_is_created_again_between_two_pages(
             if again:
                 redis.run("DEL", key)
                 fill(redis, key, range(1, 20))
-            pages = exported(store, query, first, LineForm(Shape.NATURAL))
+            pages = exported(store, query, first, LineForm(Shape.NATURAL), ScanTurns())
             return b"".join([page async for page in pages]).splitlines()
 
     assert len(asyncio.run(lines(again=False))) == 13

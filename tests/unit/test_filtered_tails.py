@@ -9,7 +9,7 @@ import pytest
 from tailrace.api.tails.sse import COMMENT, parse_composite_id
 from tailrace.api.tails.tail import SKIPPED_MAX, EventForm, PlainTail
 from tailrace.api.tails.tail_response import Silence
-from tailrace.api.wire.filtering import AT_ONCE_MAX, FilterTurns
+from tailrace.api.wire.filtering import AT_ONCE_MAX, ScanTurns
 from tailrace.core import commands as c
 from tailrace.core.filters import compile_filter
 from tailrace.core.log.entry import fragment_from_flat
@@ -93,7 +93,7 @@ def test_silence_is_over_after_the_heartbeat_interval_and_begins_anew_with_an_ev
 def test_filters_take_turns_one_in_each_turn_of_the_event_loop() -> None:
     async def order() -> list[str]:
         seen: list[str] = []
-        turns = FilterTurns()
+        turns = ScanTurns()
         for name in "abc":
             turns.later(lambda name=name: seen.append(name))  # type: ignore[misc]
         for number in range(3):
@@ -106,7 +106,7 @@ def test_filters_take_turns_one_in_each_turn_of_the_event_loop() -> None:
 
 def test_a_cancelled_turn_does_not_stop_the_others() -> None:
     async def run() -> None:
-        turns = FilterTurns()
+        turns = ScanTurns()
         first, second = (asyncio.create_task(turns.take(AT_ONCE_MAX + 1)) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
@@ -120,7 +120,7 @@ def test_an_error_in_one_turn_does_not_stop_the_others() -> None:
     async def run() -> list[str]:
         seen: list[str] = []
         asyncio.get_running_loop().set_exception_handler(lambda *_: seen.append("error"))
-        turns = FilterTurns()
+        turns = ScanTurns()
         turns.later(lambda: 1 // 0)
         turns.later(lambda: seen.append("next"))
         await turns.take(AT_ONCE_MAX + 1)

@@ -15,6 +15,7 @@ from tailrace.api.wire.appends import decode_batch, decode_xadd
 from tailrace.api.wire.batches import decode_batch_in_slices, read_batch
 from tailrace.api.wire.bodies import count_elements, require_few_elements_in_slices
 from tailrace.api.wire.entry_lines import FIELDS_LINES
+from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.imports import decode_in_slices
 from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, LineForm, export_page, exported
 from tailrace.api.wire.redis_words import decode_commands
@@ -146,20 +147,24 @@ def test_commas_are_counted_outside_of_strings(count: int) -> None:
 # --- replies -------------------------------------------------------------------------------------------
 
 
-def test_others_are_served_between_the_pages_of_an_export() -> None:
+def test_others_are_served_between_the_pages_of_all_exports() -> None:
     client = ApiClient()
     client.run(Append(b"s", [b'{"f":"v"}'] * (3 * EXPORT_PAGE_ENTRIES)))
+    shared = ScanTurns()
 
     async def export() -> int:
         query = Range(b"s")
         first = await client.store.execute(export_page(query))
         assert isinstance(first, RangeReply)
-        lines = exported(client.store, query, first, LineForm(Shape.NATURAL))
+        lines = exported(client.store, query, first, LineForm(Shape.NATURAL), shared)
         return sum([piece.count(b"\n") async for piece in lines])
 
-    count, turns_of_others = turns_of(export())
-    assert count == 3 * EXPORT_PAGE_ENTRIES
-    assert turns_of_others > 3
+    async def exports() -> list[int]:
+        return await asyncio.gather(*(export() for _ in range(5)))
+
+    counts, turns_of_others = turns_of(exports())
+    assert counts == [3 * EXPORT_PAGE_ENTRIES] * 5
+    assert turns_of_others >= 5 * 2
 
 
 @pytest.mark.parametrize("shape", list(Shape))
