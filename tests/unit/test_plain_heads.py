@@ -10,6 +10,7 @@ from typing import TypeAlias
 import pytest
 
 from tailrace.api.application import create_api
+from tailrace.api.hot.headers import CLIENT_BYTES_MAX
 from tailrace.app.protocols.plain_heads import LINES_MAX, PLAIN_HEAD_BYTES_MAX, PlainHeads
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Range
@@ -294,6 +295,9 @@ def test_the_head_of_a_browser_behind_a_proxy_needs_no_parser() -> None:
         b"Transfer-Encoding: chunked",
         b"Connection: close",
         b"Connection: upgrade\r\nUpgrade: h2c",
+        b"Proxy-Connection: close",
+        b"Last-Event-ID: 1\r\nLast-Event-ID: 2",
+        b"Upstash-Encoding: base64\r\nUpstash-Encoding: base64",
         b"Origin: http://elsewhere.example",
         b"Sec-Fetch-Site: cross-site",
         b"Accept: text/html",
@@ -309,6 +313,31 @@ def test_a_line_that_is_not_plain_goes_to_the_parser(line: bytes) -> None:
     seen, parser_reads = sent(reads)
     assert seen == parsed(reads)
     assert parser_reads > 0
+
+
+@pytest.mark.parametrize("name", [b"Connection", b"Proxy-Connection"])
+@pytest.mark.parametrize("cut", [None, 1], ids=["whole", "in parts"])
+def test_the_answer_to_a_request_that_ends_the_connection_says_so(name: bytes, cut: int | None) -> None:
+    raw = post(HOST, JSON, name + b": close")
+    protocol, transport = connected(EngineStore(Engine()))
+
+    async def story() -> None:
+        for part in (raw,) if cut is None else (raw[:cut], raw[cut:]):
+            protocol.data_received(part)
+        await until(lambda: transport.is_ended)
+
+    asyncio.run(story())
+    assert b"connection: close" in b"".join(transport.written)
+
+
+def test_clients_with_long_headers_are_not_remembered() -> None:
+    async def story(connection: Connection) -> int:
+        for length in (1, CLIENT_BYTES_MAX):
+            head = post(HOST, JSON, b"Authorization: Bearer " + b"x" * length)
+            assert connection.heads.find(head, 0) is not None
+        return len(connection.heads._clients._clients)
+
+    assert asyncio.run(story(Connection())) == 1
 
 
 def test_remembered_lines_are_bounded() -> None:
