@@ -229,7 +229,7 @@ async def _plain_tail(
         if key in resumed:
             is_own = resumed[key] == sse.mark_of(read.incarnation) or not (resumed[key] or key in beyond)
             incarnations[key] = (read.incarnation if is_own else None) or resumed[key]
-        elif isinstance(source.after, Special):
+        elif key not in beyond:
             incarnations[key] = read.incarnation or SOME_INCARNATION
     return PlainTail(resolved, form, wanted, incarnations, beyond - resumed.keys())
 

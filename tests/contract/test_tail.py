@@ -284,9 +284,12 @@ def test_a_tail_of_a_stream_that_is_created_again_with_lower_ids_sends_all_of_it
         assert tail.named("entries").ids == ["1-0", "20-0"]
 
 
-def test_a_tail_whose_stream_is_deleted_is_told_and_goes_on_with_the_next_one(api: Server, key: str) -> None:
+@pytest.mark.parametrize("after", ["$", "9-0"])
+def test_a_tail_whose_stream_is_deleted_is_told_and_goes_on_with_the_next_one(
+    api: Server, key: str, after: str
+) -> None:
     add(api, key, "9-0")
-    with open_tail(tail_url(api, key)) as tail:
+    with open_tail(tail_url(api, key, f"after={after}")) as tail:
         api.command("DEL", key)
         add(api, key, "1-0")
         assert tail.named("gap").data["from"] == "9-0"
