@@ -128,7 +128,8 @@ def read_command(body: ReadBody, block_ms: int | None) -> Read:
 
 
 def _read_from(position: ReadPosition) -> ReadFrom:
-    return ReadFrom(name_from_body(position.key, position.encoding, "key"), position_of(position.after))
+    key = name_from_body(position.key, position.encoding, "key")
+    return ReadFrom(key, position_of(position.after), position.incarnation)
 
 
 def parse_group_read(raw: bytes) -> GroupReadBody:

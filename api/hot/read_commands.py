@@ -23,10 +23,12 @@ def range_command(key: bytes, start: str, end: str, count: int, *, reverse: bool
     )
 
 
-def after_command(key: bytes, after: str, count: int, block_ms: int | None, *, strict: bool) -> Read:
+def after_command(
+    key: bytes, after: str, count: int, block_ms: int | None, *, strict: bool, incarnation: str | None = None
+) -> Read:
     """Return the command that reads the entries after a position."""
     limits = ReadLimits(count=min(count, READ_ENTRIES_MAX), page_bytes=PAGE_BYTES_MAX)
-    return Read((ReadFrom(key, position_of(after)),), limits, block_ms, strict)
+    return Read((ReadFrom(key, position_of(after), incarnation),), limits, block_ms, strict)
 
 
 def entry_command(key: bytes, entry_id: str) -> Range:

@@ -102,9 +102,12 @@ def _batch_command(key: bytes, body: bytes, *idempotency: commands.IdempotencyOf
 
 
 def _read_command(body: bytes) -> Read | None:
-    """Return the command, or None if the read gathers entries: the documented route waits for them."""
+    """Return the command. None if the read gathers entries, which the documented route waits for, or if a
+    position has an incarnation, which the documented route names in the answer."""
     asked = commands.parse_read(body)
-    return None if asked.min_count else commands.read_command(asked, asked.wait_ms or None)
+    if asked.min_count or any(position.incarnation is not None for position in asked.streams):
+        return None
+    return commands.read_command(asked, asked.wait_ms or None)
 
 
 def _group_read_command(body: bytes) -> ReadGroup | None:

@@ -174,6 +174,11 @@ def _precondition_failed(error: StreamError) -> str:
 
 
 def _position_trimmed(error: StreamError) -> str:
+    if "next" in error.details:
+        return (
+            "the position belongs to an earlier stream, which was deleted; the entries of the stream now are "
+            f"after {error.details['next']}; continue there"
+        )
     verb = "may have been" if error.details.get("certainty") == "unknown" else "were"
     return (
         f"entries at or after the position {verb} trimmed; the first entry that is left is "

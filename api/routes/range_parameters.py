@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from tailrace.api.http.head import is_head
 from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.schemas.base import POSITION_INCARNATION
 from tailrace.api.schemas.texts import any_of
 from tailrace.api.wire.filtering import EntryFilter, FilterParameter
 from tailrace.api.wire.parameters import EntryShape, PageCount, RangeEnd, RangeStart, Strict
@@ -26,10 +27,12 @@ class Bounds(NamedTuple):
 
 
 class Following(NamedTuple):
-    """The position after which to read, if given, and how long to wait."""
+    """The position after which to read, if given, how long to wait, and the incarnation of the stream in
+    which the position was reached."""
 
     after: str | None
     wait: Waiting
+    incarnation: str | None
 
 
 class Page(NamedTuple):
@@ -66,11 +69,19 @@ async def _following(
     ] = None,
     wait_ms: WaitMs = None,
     prefer: Prefer = None,
+    incarnation: Annotated[
+        str | None,
+        Query(description=f"{POSITION_INCARNATION} With it, the response has the header `X-Incarnation`."),
+    ] = None,
 ) -> Following:
     if wait_ms and after is None:
         raise RequestRefused(
             HttpCode.INVALID_PARAMETER,
             "`wait_ms` needs `after`: the position after which to wait, such as `after=$`",
+        )
+    if incarnation is not None and after is None:
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER, "`incarnation` needs `after`: the position that belongs to it"
         )
     given = [name for name in Bounds._fields if name in request.query_params]
     if after is not None and given:
@@ -79,7 +90,7 @@ async def _following(
             f"`after` excludes {any_of(f'`{name}`' for name in given)}: send only one of them",
         )
     wait = waiting(wait_ms, prefer)
-    return Following(after, wait._replace(block_ms=None) if is_head(request) else wait)
+    return Following(after, wait._replace(block_ms=None) if is_head(request) else wait, incarnation)
 
 
 async def _page(

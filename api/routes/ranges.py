@@ -18,7 +18,12 @@ from tailrace.api.name_members import named
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.refusal_texts import quoted
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.routes.range_parameters import BoundsParameter, FollowingParameter, PageParameter
+from tailrace.api.routes.range_parameters import (
+    BoundsParameter,
+    Following,
+    FollowingParameter,
+    PageParameter,
+)
 from tailrace.api.schemas.entries import Entry, RangePage
 from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import KeyPath
@@ -48,6 +53,12 @@ router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 CHOSEN_FIELDS_MAX: Final = 1_000
 """Names of fields that one export may choose."""
 
+_INCARNATION_IF_ASKED: Final = {
+    **INCARNATION_HEADER,
+    "description": "The incarnation of the stream, if the request has the parameter `incarnation`.",
+    "required": False,
+}
+
 EXPORT_EXAMPLE: Final = (
     '{"id":"1692632086370-0","fields":{"rider":"Castilla","speed":"30.2","position":"1","location_id":"1"}}\n'
 )
@@ -60,6 +71,7 @@ EXPORT_EXAMPLE: Final = (
         "Read a range of entries",
         reply=RangePage,
         status=XRANGE.status,
+        extra={"responses": {"200": {"headers": {"X-Incarnation": _INCARNATION_IF_ASKED}}}},
         errors=(
             HttpCode.INVALID_NAME,
             ErrorCode.INVALID_ID,
@@ -82,21 +94,28 @@ async def xrange(
 
     With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds as
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after` of the
-    next request. O(log n + page).
+    next request. With `incarnation`, the server refuses a position of an earlier stream with the same key.
+    O(log n + page).
 
     With `filter`, the page has only the entries that match. One request examines a limited number of entries,
     so a page with `next` can be empty: send the next request. O(log n + examined entries).
     """
     if following.after is not None:
         block_ms = following.wait.block_ms
-        command = after_command(key, following.after, page.most, block_ms, strict=page.strict)
+        known = following.incarnation
+        command = after_command(
+            key, following.after, page.most, block_ms, strict=page.strict, incarnation=known
+        )
         if page.wanted is not None:
             work = scanned_read(store, command, page.wanted)
             found = await while_connected(request.scope, request.receive, work)
-            return json_response(await scanned_json(found, page.shape), headers=following.wait.headers)
+            headers = _followed_headers(following, found.incarnation)
+            return json_response(await scanned_json(found, page.shape), headers=headers)
         reply = await execute_while_connected(request, store, command)
         assert isinstance(reply, ReadReply)
-        return json_response(tail_json(reply.streams[0], page.shape), headers=following.wait.headers)
+        read = reply.streams[0]
+        headers = _followed_headers(following, read.incarnation)
+        return json_response(tail_json(read, page.shape), headers=headers)
     reverse = bounds.order == "desc"
     query = range_command(key, bounds.start, bounds.end, page.most, reverse=reverse, strict=page.strict)
     if page.wanted is not None:
@@ -105,6 +124,12 @@ async def xrange(
         )
         return json_response(await scanned_json(found, page.shape))
     return json_response(await range_json(await _range(store, query), page.shape))
+
+
+def _followed_headers(following: Following, incarnation: str | None) -> dict[str, str]:
+    """Return the headers of a read after a position: with the incarnation if the request asks for it."""
+    told = {} if following.incarnation is None else incarnation_headers(incarnation)
+    return {**following.wait.headers, **told}
 
 
 async def _range(store: StreamStore, query: Range) -> RangeReply:

@@ -16,10 +16,12 @@ from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, R
 from tailrace.api.wire.bodies import read_body
 from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import EntryShape, Store
+from tailrace.api.wire.replies import Json, json_response, slice_json
 from tailrace.api.wire.waiting import Prefer, Waiting, waiting
+from tailrace.core.commands import ReadFrom
 from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import Reply
+from tailrace.core.replies import ReadReply, Reply, StreamRead
 
 router = APIRouter(tags=["reads"], route_class=DeferredRoute)
 
@@ -44,12 +46,18 @@ async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefe
     """Return the entries after a position in each stream. With `wait_ms`, wait for them.
 
     The server responds as soon as one of the streams has entries, or when the time is over. A missing stream
-    counts as an empty one. O(log n + entries) for each stream.
+    counts as an empty one. With `incarnation`, the server refuses a position of an earlier stream with the
+    same key. O(log n + entries) for each stream.
     """
     body = await read_body(request, ReadBody)
     wait = waiting(body.wait_ms, prefer)
     command = commands.read_command(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
+    if any(source.incarnation is not None for source in command.streams):
+        assert isinstance(reply, ReadReply)
+        pairs = zip(command.streams, reply.streams, strict=True)
+        slices = [_with_incarnation(source, read, shape) for source, read in pairs]
+        return json_response({"streams": slices}, headers=wait.headers)
     return _slices(reply, shape, wait, deliveries=False)
 
 
@@ -75,6 +83,14 @@ async def xreadgroup(request: Request, store: Store, shape: EntryShape, prefer: 
     command = commands.group_read_command(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
     return _slices(reply, shape, wait, deliveries=True)
+
+
+def _with_incarnation(source: ReadFrom, read: StreamRead, shape: Shape) -> Json:
+    """Return the entries of one stream, with its incarnation if the request asks for it."""
+    content = slice_json(read, shape, deliveries=False)
+    if source.incarnation is None or read.incarnation is None:
+        return content
+    return {**content, "incarnation": read.incarnation}
 
 
 def _slices(reply: Reply, shape: Shape, wait: Waiting, *, deliveries: bool) -> Response:

@@ -42,6 +42,12 @@ IncarnationField: TypeAlias = Annotated[
         examples=[INCARNATION_EXAMPLE],
     ),
 ]
+POSITION_INCARNATION: Final = (
+    "The incarnation of the stream in which an earlier read reached the position. If the stream has another "
+    "one now, or is missing, the answer is 410 `POSITION_TRIMMED`; continue after its `next`. Empty: not "
+    "known yet; then the answer is 410 if the last id of the stream is before the position."
+)
+"""The description of `incarnation`, as a member of a position or as a parameter."""
 Count: TypeAlias = Annotated[int, Field(ge=0, le=I64_MAX)]
 Milliseconds: TypeAlias = Annotated[int, Field(ge=0, le=I64_MAX)]
 ReferencesName: TypeAlias = Literal["keep", "delete", "acknowledged"]

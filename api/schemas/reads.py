@@ -7,7 +7,15 @@ from typing import Annotated, Final, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from tailrace.api.schemas.base import I64_MAX, Milliseconds, NameEncodingField, WireModel
+from tailrace.api.schemas.base import (
+    I64_MAX,
+    INCARNATION_EXAMPLE,
+    POSITION_INCARNATION,
+    IncarnationField,
+    Milliseconds,
+    NameEncodingField,
+    WireModel,
+)
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
 from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_ENTRIES_MAX, READ_STREAMS_MAX, WAIT_MS_MAX
 
@@ -25,6 +33,11 @@ class ReadPosition(WireModel):
             "entry on."
         ),
         examples=["$"],
+    )
+    incarnation: str | None = Field(
+        None,
+        description=f"{POSITION_INCARNATION} With it, the stream in the response has its `incarnation`.",
+        examples=[INCARNATION_EXAMPLE],
     )
 
 
@@ -166,7 +179,7 @@ class GroupReadBody(ReadBounds):
 
 
 class StreamSlice(WireModel):
-    """The entries of one stream."""
+    """The entries of one stream. It has `incarnation` only if its position in the request had one."""
 
     key: str = Field(description="The stream's key.", examples=["race:france"])
     encoding: NameEncodingField = None
@@ -175,6 +188,7 @@ class StreamSlice(WireModel):
         description="The position for `after` of the next read; always an id, also if `after` was `$`.",
         examples=["1692632102976-0"],
     )
+    incarnation: IncarnationField = None
 
 
 class ReadPage(WireModel):

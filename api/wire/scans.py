@@ -27,11 +27,13 @@ from tailrace.core.stream_id import StreamId
 
 
 class Scanned(NamedTuple):
-    """The result of a scan. `next`: the last examined id, None if the whole range was examined."""
+    """The result of a scan. `next`: the last examined id, None if the whole range was examined.
+    `incarnation`: that of the stream after a position, if it is known."""
 
     entries: Entries
     next: StreamId | None
     scanned: int
+    incarnation: str | None = None
 
 
 class Scan:
@@ -124,6 +126,7 @@ async def scanned_read(store: StreamStore, command: Read, wanted: EntryFilter) -
     reached. `next` is always an id. O(scanned bytes).
     """
     assert command.limits.count is not None
+    known = command.streams[0].incarnation
     scan = Scan(wanted, command.limits.count)
     wait = _Wait(command.block_ms)
     while step := scan.step:
@@ -133,11 +136,12 @@ async def scanned_read(store: StreamStore, command: Read, wanted: EntryFilter) -
         assert isinstance(reply, ReadReply)
         read = reply.streams[0]
         if not read.entries.ids:
-            return Scanned(scan.entries, read.next, scan.scanned)
+            return Scanned(scan.entries, read.next, scan.scanned, read.incarnation)
         await scan.examine(read.entries)
         assert scan.last_id is not None
-        command = replace(command, streams=(ReadFrom(read.key, scan.last_id),))
-    return Scanned(scan.entries, scan.last_id, scan.scanned)
+        known = None if known is None else read.incarnation or known
+        command = replace(command, streams=(ReadFrom(read.key, scan.last_id, known),))
+    return Scanned(scan.entries, scan.last_id, scan.scanned, known or None)
 
 
 class _Wait:

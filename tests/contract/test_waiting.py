@@ -367,3 +367,57 @@ def read_all(connection: socket.socket) -> bytes:
     while chunk := connection.recv(1 << 16):
         received += chunk
     return received
+
+
+def get(api: Server, url: str) -> httpx.Response:
+    return httpx.get(api.base_url + url)
+
+
+def create_again(api: Server, key: str, *ids: str) -> None:
+    api.transaction(f"DEL {key}", *[f"XADD {key} {each} a {each}" for each in ids])
+
+
+def test_a_read_with_an_incarnation_refuses_a_position_of_an_earlier_stream(api: Server, key: str) -> None:
+    create_again(api, key, "9-0")
+    url = f"/v1/streams/{key}/entries"
+    told = api.post("/v1/read", {"streams": [{"key": key, "after": "0", "incarnation": ""}]}).json()
+    known = told["streams"][0]["incarnation"]
+    create_again(api, key, "1-0", "20-0")
+    place = {"key": key, "after": "9-0", "incarnation": known}
+    refused = [api.post("/v1/read", {"streams": [place]})]
+    refused += [
+        get(api, f"{url}?after=9-0&incarnation={known}{more}")
+        for more in ("", "&filter=true", "&wait_ms=1000")
+    ]
+    for response in refused:
+        assert (response.status_code, response.json()["code"]) == (410, "POSITION_TRIMMED")
+        assert response.json()["next"] == "0-18446744073709551615"
+    later = refused[0].json()["incarnation"]
+    assert later != known
+    for more in ("", "&filter=true"):
+        page = get(api, f"{url}?after={refused[0].json()['next']}&incarnation={later}{more}")
+        assert [entry["id"] for entry in page.json()["entries"]] == ["1-0", "20-0"]
+        assert page.headers["X-Incarnation"] == later
+
+
+def test_a_waiting_read_with_an_incarnation_is_refused_when_its_stream_is_created_again(
+    api: Server, key: str
+) -> None:
+    create_again(api, key, "9-0")
+    place = {"key": key, "after": "$", "incarnation": ""}
+    reader = api.waiting("/v1/read", {"streams": [place], "wait_ms": WAIT_S * 1000})
+    create_again(api, key, "1-0")
+    response = reader.result(WITHIN_S)
+    assert (response.status_code, response.json()["code"]) == (410, "POSITION_TRIMMED")
+
+
+def test_only_a_read_that_asks_for_it_is_answered_with_the_incarnation(api: Server, key: str) -> None:
+    create_again(api, key, "9-0")
+    url = f"/v1/streams/{key}/entries?after=0"
+    both = [{"key": key, "after": "0"}, {"key": key, "after": "0", "incarnation": ""}]
+    without, with_it = api.post("/v1/read", {"streams": both}).json()["streams"]
+    assert "incarnation" not in without
+    known = with_it["incarnation"]
+    assert "X-Incarnation" not in get(api, url).headers
+    assert get(api, f"{url}&incarnation=").headers["X-Incarnation"] == known
+    assert get(api, f"/v1/streams/{key}/entries?incarnation={known}").status_code == 400

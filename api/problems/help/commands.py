@@ -144,10 +144,12 @@ COMMAND_HELP: Final[Mapping[ProblemCode, Help]] = {
     ),
     ErrorCode.POSITION_TRIMMED: Help(
         "No entries were returned.",
-        "The request has `strict`, and entries at or after its position were trimmed. Without this error, "
-        "the reader would miss them without notice.",
-        "Continue from `first_id` and treat the entries before it as lost. To keep entries longer, trim "
-        "less. Without `strict` the server returns the entries that are left.",
+        "The request has `strict`, and entries at or after its position were trimmed. Or the request has an "
+        "`incarnation`, and the stream was deleted or created again: then the problem has `next`, and "
+        "`incarnation` if there is a stream now. Without this error, the reader would miss entries without "
+        "notice.",
+        "Continue after `next`, or from `first_id`, and treat the entries before it as lost. To keep entries "
+        "longer, trim less. Without `strict` the server returns the entries that are left.",
         "GET /v1/streams/race:france/entries?start=1692632102976-0",
     ),
     ErrorCode.IDEMPOTENCY_MISMATCH: Help(

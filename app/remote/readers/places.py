@@ -58,10 +58,12 @@ class SharedPlace(WaitingPlace):
 
 
 def _is_alone(waiter: Waiter) -> bool:
-    """Return whether the looks of the reader are its own: it is strict, or gathers entries."""
+    """Return whether the looks of the reader are its own: it is strict, its position belongs to one stream,
+    or it gathers entries."""
     if waiter.gathering is not None:
         return True
-    return isinstance(waiter.command, Read) and waiter.command.strict
+    command = waiter.command
+    return isinstance(command, Read) and (command.strict or command.streams[0].incarnation is not None)
 
 
 def _position(waiter: Waiter) -> int:

@@ -25,7 +25,8 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
  *
  * With `after` and `wait_ms` (or `Prefer: wait=N`), the request waits for entries. The server responds as
  * soon as there are entries, or with an empty page when the time is over. Send `next` as the `after` of the
- * next request. O(log n + page).
+ * next request. With `incarnation`, the server refuses a position of an earlier stream with the same key.
+ * O(log n + page).
  *
  * With `filter`, the page has only the entries that match. One request examines a limited number of entries,
  * so a page with `next` can be empty: send the next request. O(log n + examined entries).
@@ -209,7 +210,8 @@ export const seekEntries = <ThrowOnError extends boolean = false>(options: Optio
  * Return the entries after a position in each stream. With `wait_ms`, wait for them.
  *
  * The server responds as soon as one of the streams has entries, or when the time is over. A missing stream
- * counts as an empty one. O(log n + entries) for each stream.
+ * counts as an empty one. With `incarnation`, the server refuses a position of an earlier stream with the
+ * same key. O(log n + entries) for each stream.
  */
 export const xread = <ThrowOnError extends boolean = false>(options: Options<XreadData, ThrowOnError>) => (options.client ?? client).post<XreadResponses, XreadErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -1558,6 +1558,10 @@ export type ReadPosition = {
      * Return entries after this id. `$`: only entries appended from now on. `+`: from the last entry on.
      */
     after: string;
+    /**
+     * The incarnation of the stream in which an earlier read reached the position. If the stream has another one now, or is missing, the answer is 410 `POSITION_TRIMMED`; continue after its `next`. Empty: not known yet; then the answer is 410 if the last id of the stream is before the position. With it, the stream in the response has its `incarnation`.
+     */
+    incarnation?: string;
 };
 
 /**
@@ -1599,7 +1603,7 @@ export type ReadBody = {
 };
 
 /**
- * The entries of one stream.
+ * The entries of one stream. It has `incarnation` only if its position in the request had one.
  */
 export type StreamSlice = {
     /**
@@ -1618,6 +1622,10 @@ export type StreamSlice = {
      * The position for `after` of the next read; always an id, also if `after` was `$`.
      */
     next: string;
+    /**
+     * An opaque text that tells the stream from every other one, also from one that is created under the same key after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none.
+     */
+    incarnation?: string;
 };
 
 /**
@@ -2743,6 +2751,10 @@ export type XrangeData = {
          * How many milliseconds to wait if there are no entries; needs `after`. 0 by default.
          */
         wait_ms?: number;
+        /**
+         * The incarnation of the stream in which an earlier read reached the position. If the stream has another one now, or is missing, the answer is 410 `POSITION_TRIMMED`; continue after its `next`. Empty: not known yet; then the answer is 410 if the last id of the stream is before the position. With it, the response has the header `X-Incarnation`.
+         */
+        incarnation?: string;
         /**
          * How many entries to return at most.
          */

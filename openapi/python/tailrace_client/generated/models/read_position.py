@@ -24,6 +24,11 @@ class ReadPosition:
     """ Return entries after this id. `$`: only entries appended from now on. `+`: from the last entry on. """
     encoding: ReadPositionEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
+    incarnation: str | Unset = UNSET
+    """ The incarnation of the stream in which an earlier read reached the position. If the stream has another one
+    now, or is missing, the answer is 410 `POSITION_TRIMMED`; continue after its `next`. Empty: not known yet; then
+    the answer is 410 if the last id of the stream is before the position. With it, the stream in the response has
+    its `incarnation`. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key
@@ -33,6 +38,8 @@ class ReadPosition:
         encoding: str | Unset = UNSET
         if not isinstance(self.encoding, Unset):
             encoding = self.encoding
+
+        incarnation = self.incarnation
 
         field_dict: dict[str, Any] = {}
 
@@ -44,6 +51,8 @@ class ReadPosition:
         )
         if encoding is not UNSET:
             field_dict["encoding"] = encoding
+        if incarnation is not UNSET:
+            field_dict["incarnation"] = incarnation
 
         return field_dict
 
@@ -61,10 +70,13 @@ class ReadPosition:
         else:
             encoding = check_read_position_encoding(_encoding)
 
+        incarnation = d.pop("incarnation", UNSET)
+
         read_position = cls(
             key=key,
             after=after,
             encoding=encoding,
+            incarnation=incarnation,
         )
 
         return read_position

@@ -19,7 +19,7 @@ T = TypeVar("T", bound="StreamSlice")
 
 @_attrs_define
 class StreamSlice:
-    """The entries of one stream."""
+    """The entries of one stream. It has `incarnation` only if its position in the request had one."""
 
     key: str
     """ The stream's key. """
@@ -29,6 +29,9 @@ class StreamSlice:
     """ The entries, oldest first. """
     next_: str
     """ The position for `after` of the next read; always an id, also if `after` was `$`. """
+    incarnation: None | str
+    """ An opaque text that tells the stream from every other one, also from one that is created under the same key
+    after a deletion. A rename keeps it. Absent if the stream does not exist, or if the store keeps none. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key
@@ -46,6 +49,9 @@ class StreamSlice:
 
         next_ = self.next_
 
+        incarnation: None | str
+        incarnation = self.incarnation
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -54,6 +60,7 @@ class StreamSlice:
                 "encoding": encoding,
                 "entries": entries,
                 "next": next_,
+                "incarnation": incarnation,
             }
         )
 
@@ -90,11 +97,19 @@ class StreamSlice:
 
         next_ = d.pop("next")
 
+        def _parse_incarnation(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        incarnation = _parse_incarnation(d.pop("incarnation", None))
+
         stream_slice = cls(
             key=key,
             encoding=encoding,
             entries=entries,
             next_=next_,
+            incarnation=incarnation,
         )
 
         return stream_slice

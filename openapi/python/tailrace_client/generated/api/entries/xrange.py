@@ -22,6 +22,7 @@ def _get_kwargs(
     order: XrangeOrder | Unset = "asc",
     after: str | Unset = UNSET,
     wait_ms: int | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     count: int | Unset = 100000,
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
@@ -52,6 +53,8 @@ def _get_kwargs(
     params["after"] = after
 
     params["wait_ms"] = wait_ms
+
+    params["incarnation"] = incarnation
 
     params["count"] = count
 
@@ -194,6 +197,7 @@ def sync_detailed(
     order: XrangeOrder | Unset = "asc",
     after: str | Unset = UNSET,
     wait_ms: int | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     count: int | Unset = 100000,
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
@@ -210,7 +214,9 @@ def sync_detailed(
     as
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
-    next request. O(log n + page).
+    next request. With `incarnation`, the server refuses a position of an earlier stream with the same
+    key.
+    O(log n + page).
 
     With `filter`, the page has only the entries that match. One request examines a limited number of
     entries,
@@ -229,6 +235,11 @@ def sync_detailed(
             `end` and `order`.
         wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
             `after`. 0 by default. Example: 0.
+        incarnation (str | Unset): The incarnation of the stream in which an earlier read reached
+            the position. If the stream has another one now, or is missing, the answer is 410
+            `POSITION_TRIMMED`; continue after its `next`. Empty: not known yet; then the answer is
+            410 if the last id of the stream is before the position. With it, the response has the
+            header `X-Incarnation`.
         count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
         strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
             Default: False. Example: False.
@@ -258,6 +269,7 @@ def sync_detailed(
         order=order,
         after=after,
         wait_ms=wait_ms,
+        incarnation=incarnation,
         count=count,
         strict=strict,
         shape=shape,
@@ -283,6 +295,7 @@ def sync(
     order: XrangeOrder | Unset = "asc",
     after: str | Unset = UNSET,
     wait_ms: int | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     count: int | Unset = 100000,
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
@@ -299,7 +312,9 @@ def sync(
     as
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
-    next request. O(log n + page).
+    next request. With `incarnation`, the server refuses a position of an earlier stream with the same
+    key.
+    O(log n + page).
 
     With `filter`, the page has only the entries that match. One request examines a limited number of
     entries,
@@ -318,6 +333,11 @@ def sync(
             `end` and `order`.
         wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
             `after`. 0 by default. Example: 0.
+        incarnation (str | Unset): The incarnation of the stream in which an earlier read reached
+            the position. If the stream has another one now, or is missing, the answer is 410
+            `POSITION_TRIMMED`; continue after its `next`. Empty: not known yet; then the answer is
+            410 if the last id of the stream is before the position. With it, the response has the
+            header `X-Incarnation`.
         count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
         strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
             Default: False. Example: False.
@@ -348,6 +368,7 @@ def sync(
         order=order,
         after=after,
         wait_ms=wait_ms,
+        incarnation=incarnation,
         count=count,
         strict=strict,
         shape=shape,
@@ -367,6 +388,7 @@ async def asyncio_detailed(
     order: XrangeOrder | Unset = "asc",
     after: str | Unset = UNSET,
     wait_ms: int | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     count: int | Unset = 100000,
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
@@ -383,7 +405,9 @@ async def asyncio_detailed(
     as
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
-    next request. O(log n + page).
+    next request. With `incarnation`, the server refuses a position of an earlier stream with the same
+    key.
+    O(log n + page).
 
     With `filter`, the page has only the entries that match. One request examines a limited number of
     entries,
@@ -402,6 +426,11 @@ async def asyncio_detailed(
             `end` and `order`.
         wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
             `after`. 0 by default. Example: 0.
+        incarnation (str | Unset): The incarnation of the stream in which an earlier read reached
+            the position. If the stream has another one now, or is missing, the answer is 410
+            `POSITION_TRIMMED`; continue after its `next`. Empty: not known yet; then the answer is
+            410 if the last id of the stream is before the position. With it, the response has the
+            header `X-Incarnation`.
         count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
         strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
             Default: False. Example: False.
@@ -431,6 +460,7 @@ async def asyncio_detailed(
         order=order,
         after=after,
         wait_ms=wait_ms,
+        incarnation=incarnation,
         count=count,
         strict=strict,
         shape=shape,
@@ -454,6 +484,7 @@ async def asyncio(
     order: XrangeOrder | Unset = "asc",
     after: str | Unset = UNSET,
     wait_ms: int | Unset = UNSET,
+    incarnation: str | Unset = UNSET,
     count: int | Unset = 100000,
     strict: bool | Unset = False,
     shape: XrangeShape | Unset = "fields",
@@ -470,7 +501,9 @@ async def asyncio(
     as
     soon as there are entries, or with an empty page when the time is over. Send `next` as the `after`
     of the
-    next request. O(log n + page).
+    next request. With `incarnation`, the server refuses a position of an earlier stream with the same
+    key.
+    O(log n + page).
 
     With `filter`, the page has only the entries that match. One request examines a limited number of
     entries,
@@ -489,6 +522,11 @@ async def asyncio(
             `end` and `order`.
         wait_ms (int | Unset): How many milliseconds to wait if there are no entries; needs
             `after`. 0 by default. Example: 0.
+        incarnation (str | Unset): The incarnation of the stream in which an earlier read reached
+            the position. If the stream has another one now, or is missing, the answer is 410
+            `POSITION_TRIMMED`; continue after its `next`. Empty: not known yet; then the answer is
+            410 if the last id of the stream is before the position. With it, the response has the
+            header `X-Incarnation`.
         count (int | Unset): How many entries to return at most. Default: 100000. Example: 100.
         strict (bool | Unset): Fail with 410 if entries at or after the position were trimmed.
             Default: False. Example: False.
@@ -520,6 +558,7 @@ async def asyncio(
             order=order,
             after=after,
             wait_ms=wait_ms,
+            incarnation=incarnation,
             count=count,
             strict=strict,
             shape=shape,

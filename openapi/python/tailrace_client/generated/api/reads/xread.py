@@ -183,7 +183,9 @@ def sync_detailed(
 
     The server responds as soon as one of the streams has entries, or when the time is over. A missing
     stream
-    counts as an empty one. O(log n + entries) for each stream.
+    counts as an empty one. With `incarnation`, the server refuses a position of an earlier stream with
+    the
+    same key. O(log n + entries) for each stream.
 
     Args:
         shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
@@ -234,7 +236,9 @@ def sync(
 
     The server responds as soon as one of the streams has entries, or when the time is over. A missing
     stream
-    counts as an empty one. O(log n + entries) for each stream.
+    counts as an empty one. With `incarnation`, the server refuses a position of an earlier stream with
+    the
+    same key. O(log n + entries) for each stream.
 
     Args:
         shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
@@ -280,7 +284,9 @@ async def asyncio_detailed(
 
     The server responds as soon as one of the streams has entries, or when the time is over. A missing
     stream
-    counts as an empty one. O(log n + entries) for each stream.
+    counts as an empty one. With `incarnation`, the server refuses a position of an earlier stream with
+    the
+    same key. O(log n + entries) for each stream.
 
     Args:
         shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
@@ -329,7 +335,9 @@ async def asyncio(
 
     The server responds as soon as one of the streams has entries, or when the time is over. A missing
     stream
-    counts as an empty one. O(log n + entries) for each stream.
+    counts as an empty one. With `incarnation`, the server refuses a position of an earlier stream with
+    the
+    same key. O(log n + entries) for each stream.
 
     Args:
         shape (XreadShape | Unset): `fields`: return fields as an object, or as pairs if a name
