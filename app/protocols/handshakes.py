@@ -52,11 +52,19 @@ def require_handshake(head: RequestHead) -> None:
 
 
 def hand_over(
-    transport: asyncio.Transport, successor: asyncio.Protocol, head: RequestHead, rest: bytes
+    transport: asyncio.Transport,
+    successor: asyncio.Protocol,
+    head: RequestHead,
+    rest: bytes,
+    *,
+    is_write_paused: bool,
 ) -> None:
     """Pass the connection to the WebSocket protocol, which reads the handshake again. `rest`: frames of a
-    client that has not waited for the response."""
+    client that has not waited for the response. `is_write_paused`: the client has not read earlier answers;
+    the transport told this to the protocol before."""
     successor.connection_made(transport)
+    if is_write_paused:
+        successor.pause_writing()
     successor.data_received(head.to_bytes())
     transport.set_protocol(successor)
     if rest:

@@ -219,10 +219,11 @@ class HttpProtocol(asyncio.Protocol):
         """Pass the connection to the WebSocket protocol, which is counted in place of this one."""
         self.state.happened(Event.SWITCHED)
         successor: Any = self._asgi.websocket()
+        is_write_paused = self._flow.write_paused
         self.registry.replace(self, successor)
         self._release()
         self._successor = successor
-        hand_over(self.transport, successor, head, rest)
+        hand_over(self.transport, successor, head, rest, is_write_paused=is_write_paused)
 
     # --- what is answered ----------------------------------------------------------------------
 

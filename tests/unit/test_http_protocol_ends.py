@@ -1,4 +1,5 @@
-"""The HTTP protocol at its limits: bodies that continue after the answer, refusals, deadlines, the queue."""
+"""The HTTP protocol at its limits: bodies that continue after the answer, refusals, deadlines, the queue, and
+the change to a WebSocket."""
 
 from __future__ import annotations
 
@@ -7,16 +8,24 @@ from functools import partial
 from typing import Any
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from tailrace.api.server_limits import DEFAULT_LIMITS
+from tailrace.app.protocols.classes import websocket_protocol
 from tailrace.app.protocols.deadlines import LINGER_S
 from tailrace.app.protocols.state import Answering, Receiving
+from tailrace.app.protocols.websocket import WebSocketProtocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
 from tailrace.core.limits import HEAD_BYTES_MAX, KIB
 from tests.support.protocol import Transport, connected, echo, until
 
 GET = b"GET /echo HTTP/1.1\r\nhost: localhost\r\n\r\n"
+HANDSHAKE = (
+    b"GET /v1/ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 CHUNKED_HEAD = b"POST /early HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
 HALF_A_BODY = b"POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhalf"
 
@@ -155,3 +164,47 @@ def test_a_client_of_http_1_0_gets_no_interim_answer(version: bytes, *, informs:
         await until(lambda: b"200" in statuses(transport))
 
     asyncio.run(story())
+
+
+class Switching(Transport):
+    """A transport whose connection becomes a WebSocket."""
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Do nothing: nothing is buffered."""
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self.protocol = protocol
+
+
+def test_a_websocket_waits_for_a_client_that_has_not_read_the_answers_before_it() -> None:
+    async def story() -> tuple[bytes, bytes]:
+        async def app(_scope: Any, receive: Any, send: Any) -> None:
+            await receive()
+            await send({"type": "websocket.accept"})
+            await receive()
+
+        first, _ = connected(EngineStore(Engine()), app)
+        protocol_class, transport = type(first), Switching()
+        ws = websocket_protocol(protocol_class.registry)
+        config = uvicorn.Config(
+            app, interface="asgi3", http=protocol_class, ws=ws, lifespan="off", log_config=None
+        )
+        config.load()
+        protocol = protocol_class(config, ServerState(), {})
+        protocol.connection_made(transport)
+        protocol.pause_writing()
+        protocol.data_received(HANDSHAKE)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        unread = b"".join(transport.written)
+        successor = transport.protocol
+        assert isinstance(successor, WebSocketProtocol)
+        assert successor.is_congested
+        successor.resume_writing()
+        await until(lambda: bool(transport.written))
+        successor.connection_lost(None)
+        return unread, b"".join(transport.written)
+
+    before, after = asyncio.run(story())
+    assert before == b""
+    assert after.startswith(b"HTTP/1.1 101 ")
