@@ -39,8 +39,11 @@ class Consumer(ConsumerBase[Tailrace]):
     `claim_min_idle_ms`: also take over entries that have been pending for any consumer for this long. While
     an item is being processed, its lease is extended, so this time may be shorter than the processing, unless
     `extend_leases` is False. It is the time until another consumer takes over the work of a consumer that was
-    killed. None: take over nothing, and begin with the entries that are still pending for this name. A failed
-    entry then waits for the next start, and an entry that was returned for a consumer that claims.
+    killed. Also the default, a minute, overrides the group's own `claim_min_idle_ms`, smaller or greater:
+    give the same value to keep to it. None: take over only entries that are idle for the group's
+    `claim_min_idle_ms`, none without that setting; extend no lease, and begin with the entries that are still
+    pending for this name. A failed entry then waits for the next start, and an entry that was returned for a
+    consumer that claims.
 
     `max_deliveries`: an entry that was delivered this many times without an acknowledgment is moved to
     `dead_letter_stream` (by default `<stream>:dead`) with the last error. None: an entry is tried without

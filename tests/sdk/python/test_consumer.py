@@ -483,6 +483,21 @@ def test_a_group_begins_where_it_is_told_to(stream: Stream, make: Make) -> None:
         consumer.stop()
 
 
+def test_without_a_claim_time_a_consumer_claims_by_the_setting_of_its_group(
+    stream: Stream, make: Make
+) -> None:
+    [entry_id] = fill(stream, 1)
+    group = stream.group("g")
+    group.create("0")
+    group.configure(claim_min_idle_ms=60_000)
+    group.read("bob")
+    group.nack(entry_id)
+    for item in make(claim_min_idle_ms=None):
+        assert (item.id, item.deliveries) == (entry_id, 1)
+        item.ack()
+        break
+
+
 def test_without_claims_a_consumer_begins_with_what_it_left_pending(stream: Stream, make: Make) -> None:
     ids = fill(stream, 4)
     group = stream.group("g")

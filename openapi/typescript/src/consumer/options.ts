@@ -14,8 +14,10 @@ export interface ConsumerOptions {
   readonly consumer: string;
   /**
    * Also take over entries that have been pending for any consumer for this long; a minute by default. While
-   * an item is being processed, its lease is extended, so this may be shorter than the processing. null: take
-   * over nothing, and begin with the entries that are pending for this name.
+   * an item is being processed, its lease is extended, so this may be shorter than the processing. Also the
+   * default overrides the group's own `claim_min_idle_ms`; give the same value to keep to it. null: take over
+   * only entries that are idle for the group's `claim_min_idle_ms`, none without that setting; extend no lease,
+   * and begin with the entries that are pending for this name.
    */
   readonly claimMinIdleMs?: number | null;
   /**

@@ -37,7 +37,7 @@ export interface ConsumeOptions extends PushedOptions {
   readonly consumer: string;
   /**
    * Also take over entries that have been pending for any consumer for at least this long; a minute by
-   * default. null: for as long as the group's own `claim_min_idle_ms` says; without that setting, take over
+   * default, which overrides the group's own `claim_min_idle_ms`. null: for as long as the group's own `claim_min_idle_ms` says; without that setting, take over
    * nothing.
    */
   readonly claimMinIdleMs?: number | null;
