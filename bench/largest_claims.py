@@ -54,33 +54,12 @@ def shuffled(name: str, *owners: str, seqs_per_ms: int = 0) -> Make:
     return requests
 
 
-def inherited(name: str, consumers: int) -> Make:
-    """A stream whose entries many consumers claimed in no order, and left to one consumer, `heir`."""
-    owners = [f"former-{number}" for number in range(consumers)]
-    make = shuffled(name, *owners)
-
-    def requests(state: State) -> Iterator[Request]:
-        if not state.is_first(f"{name}, transferred"):
-            return
-        yield from make(state)
-        group = f"/v1/streams/{name}/groups/g"
-        for owner in owners:
-            yield Request("DELETE", f"{group}/consumers/{owner}?transfer_to=heir")
-        # Removing a consumer that owns all entries costs less.
-        claim = {"consumer": "other", "min_idle_ms": 0, "start": "0", "count": 10}
-        yield post(f"{group}:autoclaim", claim)
-
-    return requests
-
-
 _BY_TWO: Final = shuffled("shuffled", "alice", "bob")
 _BY_ONE: Final = shuffled("shuffled-c", "bob", *["alice"] * (_LEFT - 1))
 _ONE_HASH: Final = shuffled("shuffled-h", "alice", "bob", seqs_per_ms=8)
-_INHERITED: Final = inherited("inherited", 90)
 _BY_MANY: Final = shuffled("shuffled-m", *(f"consumer-{number}" for number in range(100_000)))
 _GROUP: Final = "/v1/streams/shuffled/groups/g"
 _OTHERS: Final = "/v1/streams/shuffled-c"
-_OF_HEIR: Final = "/v1/streams/inherited/groups/g"
 _OF_MANY: Final = "/v1/streams/shuffled-m"
 _OF_ONE_HASH: Final = "/v1/streams/shuffled-h/groups/g"
 
@@ -138,37 +117,6 @@ CLAIMS: Final = (
         "half, claimed in no order, ids with one hash",
         lambda _: [Request("DELETE", f"{_OF_ONE_HASH}/consumers/bob?force=true")],
         _ONE_HASH,
-    ),
-    get_case(
-        "xpending", "of an owner of many estates", f"{_OF_HEIR}/pending?consumer=heir&count=10000", _INHERITED
-    ),
-    Case(
-        "xreadgroup",
-        "history of an owner of many estates",
-        lambda _: [
-            post(
-                "/v1/read-group",
-                {
-                    "group": "g",
-                    "consumer": "heir",
-                    "count": READ_ENTRIES_MAX,
-                    "streams": [{"key": "inherited", "id": "0"}],
-                },
-            )
-        ],
-        _INHERITED,
-    ),
-    Case(
-        "xgroup_delconsumer",
-        "an owner of many estates, transferred",
-        lambda _: [Request("DELETE", f"{_OF_HEIR}/consumers/heir?transfer_to=next")],
-        _INHERITED,
-    ),
-    Case(
-        "xgroup_delconsumer",
-        "an owner of many estates",
-        lambda _: [Request("DELETE", f"{_OF_HEIR}/consumers/next?force=true")],
-        _INHERITED,
     ),
     get_case("xinfo_consumers", "100 000 consumers", f"{_OF_MANY}/groups/g/consumers", _BY_MANY),
     get_case("xpending_summary", "100 000 consumers", f"{_OF_MANY}/groups/g/pending:summary", _BY_MANY),

@@ -51,7 +51,7 @@ def owned(group: Group, name: bytes) -> Sequence[StreamId]:
         return list(group.pending.ids_of(consumer))
     ids = list(group.order.key_of)
     units = map(group.pending.units_of(ids).get, ids)
-    return [value for value, unit in zip(ids, units, strict=True) if unit and unit.owner is consumer]
+    return [value for value, unit in zip(ids, units, strict=True) if unit and unit.consumer is consumer]
 
 
 def removed(keyspace: Keyspace, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:

@@ -176,8 +176,6 @@ def _group(group: Group) -> Iterator[int]:
 
 def _consumer(consumer: Consumer) -> Iterator[int]:
     yield 1
-    for estate in consumer.estates:
-        estate.heir = None
     yield from _table(consumer.runs)
 
 

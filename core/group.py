@@ -113,8 +113,8 @@ class Group:
         return gone, []
 
     def transfer(self, name: bytes, new_name: bytes) -> None:
-        """Make the consumer `new_name` the owner of all entries of the consumer `name`. O(runs of the one
-        that has fewer entries), and O(its scattered entries) if they are few."""
+        """Make the consumer `new_name` the owner of all entries of the consumer `name`. O(runs and
+        scattered entries of the one that has fewer entries)."""
         consumer, new_consumer = self.consumers[name], self.consumers[new_name]
         if consumer.pending_count > new_consumer.pending_count:
             consumer.exchange_names(new_consumer)
@@ -138,4 +138,4 @@ class Group:
 def _copied(unit: Unit, twins: SortedDict[bytes, Consumer]) -> Unit:
     if isinstance(unit, Strip):
         return unit.copy_among(twins)
-    return unit.copy(None if unit.owner is None else twins[unit.owner.name])
+    return unit.copy(None if unit.consumer is None else twins[unit.consumer.name])

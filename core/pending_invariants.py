@@ -47,7 +47,7 @@ def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
         previous = run.last_id
         if isinstance(run, Strip):
             _check_strip(run)
-            owners.update((entry.id, entry.owner) for entry in run.entries())
+            owners.update((entry.id, entry.consumer) for entry in run.entries())
         else:
             owners.update(dict.fromkeys(run.live_ids(), run.consumer))
     check_table(pending.scattered)
@@ -56,7 +56,7 @@ def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
     for value, unit in filed.items():
         assert value in list(unit.live_ids()), "an entry is filed under a unit that does not have it"
         assert value not in owners, "an entry is pending twice"
-        owners[value] = unit.owner
+        owners[value] = unit.consumer
     units = _distinct(filed.values())
     assert not any(map(pending.is_gone, units)), "an entry is filed under a unit without entries"
     live = [value for unit in units for value in unit.live_ids()]
@@ -94,7 +94,6 @@ def _check_run(key: bytes, run: Run) -> None:
     assert (ids[0], ids[-1]) == (run.first_id, run.last_id), "a run's ends are not live"
     assert key == run.key <= id_key(run.first_id), "a run is filed under a wrong key"
     assert run.consumer is not None, "a run has no owner"
-    assert all(owner.heir is None for owner in run.owners()), "a run points to an estate"
 
 
 def _check_strip(strip: Strip) -> None:
@@ -108,11 +107,6 @@ def _check_consumer(pending: PendingEntriesList, consumer: Consumer, ids: list[i
     assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
     assert list(pending.ids_of(consumer)) == ids, f"consumer {consumer.name!r} has a wrong index"
     assert consumer.runs.keys() <= pending.runs.keys(), f"consumer {consumer.name!r} has runs of another list"
-    assert consumer.heir is None, f"consumer {consumer.name!r} is an estate"
-    for estate in consumer.estates:
-        assert estate.heir is consumer, f"an estate of {consumer.name!r} has another heir"
-        assert not estate.runs, "an estate has runs"
-        assert estate.pending_count == pending.scattered.count_of((estate,)), "an estate is miscounted"
 
 
 def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:

@@ -154,7 +154,7 @@ class DeadLetters:
             if room.left_bytes <= 0:
                 break
             unit = units[value]
-            owner = b"" if unit.owner is None else unit.owner.name
+            owner = b"" if unit.consumer is None else unit.consumer.name
             origin = Origin(value, unit.deliveries_of(value), owner, reason)
             letters.append(dead_letter(fragment, self._key, self._group.name, origin))
             moved.append(value)

@@ -78,7 +78,7 @@ class IdleRange:
             looks += _looks_at(unit)
             if looks > PENDING_LOOKS_MAX // _WALK_SHARE:
                 return None
-            if isinstance(unit, Strip) or self._consumer in (None, unit.owner):
+            if isinstance(unit, Strip) or self._consumer in (None, unit.consumer):
                 units.append(unit)
         return units
 

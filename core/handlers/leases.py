@@ -40,7 +40,7 @@ def extend(execution: Execution, command: ExtendLeases) -> ExtendReply:
         return ExtendReply((), ids)
     execution.do(ConsumerSeen(command.key, group.name, consumer.name, execution.now_ms, active=False))
     units = group.pending.units_of(ids)
-    is_owned = [unit is not None and unit.owner is consumer for unit in map(units.get, ids)]
+    is_owned = [unit is not None and unit.consumer is consumer for unit in map(units.get, ids)]
     kept: list[StreamId] = list(compress(ids, is_owned))
     if kept:
         execution.do(LeasesExtended(command.key, group.name, consumer.name, kept, execution.now_ms))

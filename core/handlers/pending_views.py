@@ -163,7 +163,7 @@ class PendingRows:
         return map(self._row, ids, self._pending.units_at(ids))
 
     def _row(self, value: StreamId, unit: Unit) -> PendingEntry:
-        owner = unit.owner
+        owner = unit.consumer
         if owner is None:
             count, until_ms = unit.deliveries_of(value), unit.delivered_at_ms or None
             return PendingEntry(value, None, UNOWNED_IDLE_MS, 0, count, until_ms)

@@ -197,10 +197,9 @@ class BulkRemoval(UnitTable):
         self.runs = without(self.runs, {run.key for run in runs})
         self.count -= consumer.pending_count
         self._last_found = None
-        if self.scattered.count_of(consumer.holders) <= UNLINKED_AT_ONCE_MAX:
+        if self.scattered.count_of(consumer) <= UNLINKED_AT_ONCE_MAX:
             return self._left([Removed(units) for units in self.scattered.take_consumer(consumer)])
-        for holder in consumer.holders:
-            holder.is_gone = True
+        consumer.is_gone = True
         return self._left(self.scattered.let_go(consumer))
 
     def _drop_runs(self, runs: Sequence[Run]) -> None:

@@ -2,13 +2,6 @@
 
 `PendingEntriesList` is the only writer of the index. This module never imports the classes of pending units:
 units point to their consumer, and a consumer needs only the ids of its runs (`IdRun`).
-
-A transfer of many scattered entries changes none of them. Their units keep pointing to the consumer that had
-them. That consumer becomes an estate: a former owner that no command can name. The new owner is its heir:
-
-    carol (heir) <- alice (estate), dave (estate)
-
-An estate is in no group's table of consumers, and has no runs. `owner` of a unit is never an estate.
 """
 
 from __future__ import annotations
@@ -44,7 +37,7 @@ class Consumer:
     """One consumer of one group, and the index of its runs; `core.pending.scattered` has its other
     entries."""
 
-    __slots__ = ("active_at_ms", "estates", "heir", "is_gone", "name", "pending_count", "runs", "seen_at_ms")
+    __slots__ = ("active_at_ms", "is_gone", "name", "pending_count", "runs", "seen_at_ms")
 
     def __init__(self, name: bytes, seen_at_ms: int) -> None:
         self.name = name
@@ -54,12 +47,8 @@ class Consumer:
         self.is_gone = False
         # Unix time of the last read or claim that returned an entry; NEVER_ACTIVE_MS before the first one.
         self.active_at_ms = NEVER_ACTIVE_MS
-        # Entries that the consumer owns, in runs and scattered, and those of its estates.
+        # Entries that the consumer owns, in runs and scattered.
         self.pending_count = 0
-        # The estates of the consumer; only those with entries count.
-        self.estates: list[Consumer] = []
-        # The consumer that owns the entries, if this one is an estate.
-        self.heir: Consumer | None = None
         # The consumer's runs by `Run.key`: the same keys and runs as in the group's pending entries list.
         self.runs: SortedDict[bytes, IdRun] = SortedDict()
 
@@ -74,7 +63,6 @@ class Consumer:
         gone = Consumer(self.name, self.seen_at_ms)
         gone.runs, self.runs = self.runs, gone.runs
         gone.pending_count, self.pending_count = self.pending_count, 0
-        self.estates = []
         return gone
 
     def without_entries(self) -> Consumer:
@@ -82,23 +70,6 @@ class Consumer:
         other = Consumer(self.name, self.seen_at_ms)
         other.active_at_ms = self.active_at_ms
         return other
-
-    def inherit(self, consumer: Consumer) -> None:
-        """Take over the estates of `consumer`, and `consumer` itself, which is used no more and whose
-        `pending_count` is the number of its other scattered entries, as an estate. O(estates)."""
-        self.estates += [*consumer.estates, consumer]
-        consumer.estates, consumer.runs = [], SortedDict()
-        for estate in self.estates:
-            estate.heir = self
-
-    def forget_empty_estates(self) -> None:
-        """Forget the estates without entries: no unit points to them. O(estates)."""
-        self.estates = [estate for estate in self.estates if estate.pending_count]
-
-    @property
-    def holders(self) -> tuple[Consumer, ...]:
-        """The consumers to which the units of this one point: itself and its estates. O(estates)."""
-        return (self, *self.estates)
 
 
 def start_key(start: StreamId) -> bytes:

@@ -21,9 +21,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from heapq import nsmallest
 from itertools import repeat
-from operator import attrgetter
 from typing import Any, Final
 
 from tailrace.core.id_keys import ID_BYTES
@@ -35,13 +33,6 @@ from tailrace.core.pending.stretches import may_begin_stretch, stretch_length
 from tailrace.core.pending.strip import Strip
 from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Single, Unit
 from tailrace.core.stream_id import StreamId
-
-REFILED_AT_ONCE_MAX: Final = 5_000
-"""Scattered entries of one transfer that get their new owner at once, in 2 ms. More become an estate."""
-
-_REFILED_HOLDERS_MAX: Final = 16
-"""At most this many estates end in one transfer: looking for the entries of an estate takes a microsecond for
-each part."""
 
 _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 """Sets the owner of a unit, without a step of the interpreter for each of many units."""
@@ -161,10 +152,7 @@ class PendingEntriesList(Regrouping):
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> None:
         """Make `new_consumer` the owner of all entries of `consumer`, which is used no more. Times, counts
-        and order do not change. O(runs log runs), O(estates), and O(p) for scattered entries in p parts.
-
-        The smallest estates end here: otherwise many transfers could leave many estates with few entries
-        each.
+        and order do not change. O(runs log runs), and O(m) in C for m scattered entries.
         """
         runs = list(map(self.runs.__getitem__, consumer.runs))
         strips = [run for run in runs if isinstance(run, Strip)]
@@ -175,17 +163,8 @@ class PendingEntriesList(Regrouping):
             strip.replace_owner(consumer, new_consumer)
             new_consumer.runs[strip.key] = strip.index_for(new_consumer)
         new_consumer.pending_count += consumer.pending_count
-        consumer.pending_count = self.scattered.count_of((consumer,))
-        new_consumer.inherit(consumer)
-        room = REFILED_AT_ONCE_MAX
-        for estate in nsmallest(_REFILED_HOLDERS_MAX, new_consumer.estates, key=attrgetter("pending_count")):
-            room -= estate.pending_count
-            if room < 0:
-                break
-            estate.pending_count = 0
-            for units in self.scattered.transfer(estate, new_consumer):
-                deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
-        new_consumer.forget_empty_estates()
+        for units in self.scattered.transfer(consumer, new_consumer):
+            deque(map(_set_consumer, units.values(), repeat(new_consumer)), maxlen=0)
 
 
 def _rising_until(ids: Sequence[StreamId], start: int, last: StreamId) -> int:

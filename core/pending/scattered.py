@@ -211,17 +211,15 @@ class ScatteredTable:
         self.parts[index] = part.take(part.units.keys() - gone)
         return part
 
-    def count_of(self, holders: Iterable[Consumer]) -> int:
-        """Return how many entries point to one of `holders`. O(p) for each."""
-        return sum(len(part.owned.get(each, ())) for each in holders for part in self.parts)
+    def count_of(self, consumer: Consumer) -> int:
+        """Return how many entries `consumer` has. O(p)."""
+        return sum(len(part.owned.get(consumer, ())) for part in self.parts)
 
     def take_consumer(self, consumer: Consumer) -> list[Units]:
         """Remove all entries of `consumer`, and return them. O(p), and O(m) in C."""
-        taken: list[Units] = []
-        for holder in consumer.holders:
-            for units in [part.owned[holder].copy() for part in self.parts if holder in part.owned]:
-                self.remove(units, holder)
-                taken.append(units)
+        taken = [part.owned[consumer].copy() for part in self.parts if consumer in part.owned]
+        for units in taken:
+            self.remove(units, consumer)
         return taken
 
     def let_go(self, consumer: Consumer) -> list[Removed]:
@@ -229,20 +227,22 @@ class ScatteredTable:
         taken: list[Removed] = []
         for index in reversed(range(len(self.parts))):
             part = self.parts[index]
-            owned = [part.owned.pop(each) for each in consumer.holders if each in part.owned]
-            if owned and part.count == sum(map(len, owned)):
+            owned = part.owned.pop(consumer, None)
+            if owned is None:
+                continue
+            if part.count == len(owned):
                 self.parts[index] = Part({})
                 self._drop_if_empty(index)
-                taken += map(Removed, owned)
+                taken.append(Removed(owned))
             else:
-                part.leaving += owned
-                taken += (Removed(units, part) for units in owned)
+                part.leaving.append(owned)
+                taken.append(Removed(owned, part))
         self._is_purged = False
         self._note_parts()
         return taken
 
     def transfer(self, consumer: Consumer, new_consumer: Consumer) -> Iterator[Units]:
-        """File the entries of `consumer` under `new_consumer`, without its estates'. O(p), O(m) in C."""
+        """File the entries of `consumer` under `new_consumer`. Return them. O(p), O(m) in C."""
         for part in self.parts:
             owned = part.owned.pop(consumer, None)
             if owned is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain, compress
+from itertools import compress
 from typing import Any, Final, TypeAlias
 
 from tailrace.core.id_keys import id_key, ids_of_keys
@@ -49,7 +49,7 @@ class Part:
 
     def __init__(self, units: Units) -> None:
         self.units = units
-        # The entries of each owner or estate, in the order in which it got them; no entry without an owner.
+        # The entries of each owner, in the order in which it got them; no entry without an owner.
         self.owned: dict[Consumer, Units] = {}
         # The keys of `units` in rising order, sorted at the first use.
         self.keys = SortedView(units)
@@ -131,16 +131,12 @@ class Part:
         return list(compress(keys, spans.fresh_mask(list(ids_of_keys(keys)))))
 
     def owned_from(self, consumer: Consumer, start: bytes) -> Iterable[bytes]:
-        """Return the keys of the ids of `consumer` at or after that of the key `start`, rising. O(estates),
-        and O(m log m) in C for m entries of the consumer if they are few, else O(result)."""
-        held = list(filter(None, map(self.owned.get, consumer.holders)))
-        if sum(map(len, held)) * _SHARE < len(self.units):
-            return sorted(filter(start.__le__, chain.from_iterable(held)))
-        keys = self.keys.from_(start)
-        if len(held) == 1:
-            return filter(held[0].__contains__, keys)
-        holders, units = frozenset(consumer.holders), self.units
-        return (key for key in keys if units[key].consumer in holders)
+        """Return the keys of the ids of `consumer` at or after that of the key `start`, rising. O(m log m) in
+        C for m entries of the consumer if they are few, else O(result)."""
+        owned = self.owned.get(consumer, {})
+        if len(owned) * _SHARE < len(self.units):
+            return sorted(filter(start.__le__, owned))
+        return filter(owned.__contains__, self.keys.from_(start))
 
 
 def find(parts: list[Part], starts: list[bytes], key: bytes) -> Single | Bunch | None:

@@ -70,7 +70,7 @@ class Strip(Run):
         """Return the entries of `singles`, which all have an owner and whose ids rise, as a strip; None if
         they have too many owners. Each was delivered `DELIVERIES_MAX` times at most. O(n)."""
         numbers: dict[Consumer | None, int] = {}
-        owner_numbers = [numbers.setdefault(single.owner, len(numbers)) for single in singles]
+        owner_numbers = [numbers.setdefault(single.consumer, len(numbers)) for single in singles]
         if len(numbers) > OWNERS_MAX:
             return None
         times = array("Q", [single.delivered_at_ms for single in singles])

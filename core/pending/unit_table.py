@@ -235,5 +235,3 @@ class UnitTable(PendingOrders):
             self.nacked_count += change
         else:
             consumer.pending_count += change
-            if consumer.heir is not None:
-                consumer.heir.pending_count += change

@@ -40,7 +40,7 @@ class Unit:
     __slots__ = ("consumer", "delivered_at_ms", "next", "prev")
 
     consumer: Consumer | None
-    """The owner or an estate of the owner; None after XNACK. A run always has its owner."""
+    """The owner; None after XNACK. A run always has one."""
     delivered_at_ms: int
     """Unix time of the last delivery, as XCLAIM may have set it. Without an owner: 0, or while the unit is
     delayed, the time from which on it can be claimed."""
@@ -48,12 +48,6 @@ class Unit:
     """The unit before this one in the order of delivery. Owned by `DeliveryOrder`."""
     next: Unit | None
     """The unit after this one in the order of delivery. Owned by `DeliveryOrder`."""
-
-    @property
-    def owner(self) -> Consumer | None:
-        """The owner, never an estate of it. O(1)."""
-        consumer = self.consumer
-        return consumer if consumer is None or consumer.heir is None else consumer.heir
 
     @property
     def is_held(self) -> bool:

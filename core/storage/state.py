@@ -188,7 +188,7 @@ def encode_group(group: Group) -> bytes:
 
 
 def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
-    owner = _UNOWNED if unit.consumer is None else numbers[id(unit.owner)]
+    owner = _UNOWNED if unit.consumer is None else numbers[id(unit.consumer)]
     if isinstance(unit, Single):
         return [_SINGLE, id_bytes(unit.id), owner, unit.delivered_at_ms, unit.deliveries]
     if isinstance(unit, Run):

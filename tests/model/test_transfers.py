@@ -1,7 +1,7 @@
 """Transfers of pending entries against the naive model, with crashes.
 
 The limits from which on the engine works in another way are small, and differ from program to program: so
-small programs meet estates, parts, strips, bunches and entries that leave later. A read may do little work.
+small programs meet parts, strips, bunches and entries that leave later. A read may do little work.
 The reads of one kind together return what one read without a limit would return, in the same order.
 """
 
@@ -24,7 +24,6 @@ from tailrace.core.invariants import check
 from tailrace.core.pending import (
     bulk_removal,
     packing,
-    pending_list,
     regrouping,
     scattered,
     scattered_part,
@@ -63,8 +62,6 @@ CLAIMS: Final = st.builds(
 )
 
 LIMITS: Final[dict[tuple[Any, str], tuple[int, ...]]] = {
-    (pending_list, "REFILED_AT_ONCE_MAX"): (0, 0, 1, 2, 4),
-    (pending_list, "_REFILED_HOLDERS_MAX"): (1, 2, 16),
     (bulk_removal, "UNLINKED_AT_ONCE_MAX"): (0, 1, 3, 100),
     (bulk_removal, "BUNCH_LENGTH_MAX"): (5,),
     (bulk_removal, "_SHARE"): (1, 4),

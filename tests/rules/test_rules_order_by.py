@@ -14,7 +14,6 @@ from tailrace.core.invariants import check
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.outcome import Outcome, Signal, WakeUp
 from tailrace.core.parser import parse_request
-from tailrace.core.pending import pending_list
 from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import format_id
 from tests.support.redis_like import R, to_words
@@ -280,10 +279,7 @@ def test_a_transferred_entry_stays_in_flight(r: R) -> None:
     assert read(r) == []
 
 
-def test_a_deleted_consumer_frees_the_keys_of_entries_that_it_got_by_a_transfer(
-    r: R, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pending_list, "REFILED_AT_ONCE_MAX", 0)
+def test_a_deleted_consumer_frees_the_keys_of_entries_that_it_got_by_a_transfer(r: R) -> None:
     append(r, "a---a")
     assert read(r) == [1, 2, 3, 4]
     for owner, value in ((b"bob", 4), (b"bob", 2), (b"alice", 1), (b"bob", 3)):

@@ -88,7 +88,7 @@ class Table:
     def remove_owner(self) -> None:
         owner = self.random.choice([owner for owner in self.owners if owner is not None])
         owned = [value for value, unit in self.units.items() if unit.consumer is owner]
-        assert self.table.count_of((owner,)) == len(owned)
+        assert self.table.count_of(owner) == len(owned)
         if self.random.random() < 0.5:
             taken = self.table.take_consumer(owner)
         else:

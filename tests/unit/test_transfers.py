@@ -1,10 +1,9 @@
-"""Transfers of many entries change none of them, and all commands behave as after a transfer entry by
-entry."""
+"""After transfers, all commands behave in the same way however many entries one step removes or packs."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -13,11 +12,8 @@ import pytest
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
-from tailrace.core.keyspace import Keyspace
 from tailrace.core.pending import bulk_removal as removal_module
 from tailrace.core.pending import packing as packing_module
-from tailrace.core.pending import pending_list as list_module
-from tailrace.core.pending import scattered_part
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.packing import PACK_LENGTH, PACK_LENGTH_MIN
 from tailrace.core.storage.state import decode_group, encode_group
@@ -87,19 +83,11 @@ class Transfers(Program):
         return self.random.choices(makers, (6, 20, 14, 30, 12, 4, 4, 2, 6, 2, 6))[0]()
 
 
-def estates_of(keyspace: Keyspace) -> list[Consumer]:
-    groups = [group for stream in keyspace.streams.values() for group in stream.groups.values()]
-    consumers = [consumer for group in groups for consumer in group.consumers.values()]
-    return [estate for consumer in consumers for estate in consumer.estates if estate.pending_count]
-
-
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> AtOnce:
-    """Sets how many entries a transfer files again at once, how many a removal unlinks at once, and how many
-    form a strip."""
+    """Sets how many entries a removal unlinks at once, and how many form a strip."""
 
-    def set_limits(refiled: int, unlinked: int, packed: int = PACK_LENGTH) -> None:
-        monkeypatch.setattr(list_module, "REFILED_AT_ONCE_MAX", refiled)
+    def set_limits(unlinked: int, packed: int = PACK_LENGTH) -> None:
         monkeypatch.setattr(removal_module, "UNLINKED_AT_ONCE_MAX", unlinked)
         monkeypatch.setattr(packing_module, "PACK_LENGTH", packed)
         monkeypatch.setattr(packing_module, "PACK_LENGTH_MIN", min(packed // 4, PACK_LENGTH_MIN))
@@ -108,15 +96,16 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> AtOnce:
 
 
 @pytest.mark.parametrize("first_seed", some_each_day(range(0, 60, 12), 5))
-def test_commands_have_the_same_results_as_after_a_transfer_entry_by_entry(
+def test_commands_have_the_same_results_after_transfers_whatever_is_done_at_once(
     first_seed: int, at_once: AtOnce
 ) -> None:
-    assert sum(estates_in_program(seed, at_once) for seed in range(first_seed, first_seed + 12)) > 20
+    for seed in range(first_seed, first_seed + 12):
+        compare_program(seed, at_once)
 
 
-def estates_in_program(seed: int, at_once: AtOnce) -> int:
-    """Compare a program with and without estates. Return how many estates there were, after all steps."""
-    at_once(ALL_AT_ONCE, ALL_AT_ONCE)
+def compare_program(seed: int, at_once: AtOnce) -> None:
+    """Compare a program with small limits with the same program without them."""
+    at_once(ALL_AT_ONCE)
     plain = Engine()
     program = Transfers(seed, plain)
     steps: list[tuple[c.Command, int, Any]] = []
@@ -126,11 +115,10 @@ def estates_in_program(seed: int, at_once: AtOnce) -> int:
         step = program.next()
         steps.append((step, now_ms, outcome_of(plain, step, now_ms)))
     at_once(
-        program.random.choice([0, 3]),
         program.random.choice([0, 3, ALL_AT_ONCE]),
         program.random.choice([8, PACK_LENGTH, PACK_LENGTH]),
     )
-    other, estates = Engine(), 0
+    other = Engine()
     for step, at_ms, expected in steps:
         assert outcome_of(other, step, at_ms) == expected, step
         # A check takes out of the tables what is leaving them.
@@ -139,12 +127,10 @@ def estates_in_program(seed: int, at_once: AtOnce) -> int:
         if program.random.random() < 0.3:
             other.keyspace.garbage.free_some()
             check(other.keyspace)
-        estates += len(estates_of(other.keyspace))
         for stream in other.keyspace.streams.values():
             for group in stream.groups.values():
                 assert encode_group(decode_group(encode_group(group))) == encode_group(group)
     assert picture(other.keyspace, now_ms) == picture(plain.keyspace, now_ms)
-    return estates
 
 
 def scattered(entries: int) -> Engine:
@@ -162,22 +148,8 @@ def reply_of(engine: Engine, command: c.Command) -> Any:
     return engine.execute(command, 6_000).reply
 
 
-def test_a_transfer_of_many_scattered_entries_leaves_their_units_as_they_are(
-    at_once: AtOnce,
-) -> None:
-    at_once(100, 100)
-    engine = scattered(1_000)
-    group = stream_of(engine).groups[b"g"]
-    before = {id(unit): unit.consumer for unit in group.pending.units()}
-    engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
-    assert {id(unit): unit.consumer for unit in group.pending.units()} == before
-    assert {unit.owner for unit in group.pending.units()} == {group.consumers[b"b"]}
-    assert group.consumers[b"b"].pending_count == 1_000
-    check(engine.keyspace)
-
-
 def test_a_dead_letter_names_the_consumer_that_got_the_entry_by_a_transfer(at_once: AtOnce) -> None:
-    at_once(0, 0)
+    at_once(0)
     engine = scattered(40)
     engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
     engine.execute(c.ConfigureGroup(b"s", b"g", max_deliveries=1, dead_letter_stream=b"dead"), 5_000)
@@ -188,10 +160,10 @@ def test_a_dead_letter_names_the_consumer_that_got_the_entry_by_a_transfer(at_on
 
 
 @pytest.mark.parametrize("is_freed", [False, True])
-def test_entries_of_the_estates_of_a_deleted_consumer_are_not_claimed(
+def test_transferred_entries_of_a_deleted_consumer_are_not_claimed(
     at_once: AtOnce, *, is_freed: bool
 ) -> None:
-    at_once(0, 0)
+    at_once(0)
     engine = scattered(40)
     engine.execute(command("XCLAIM", "s", "g", "c", 0, "5-0"), 5_000)
     engine.execute(command("XCLAIM", "s", "g", "c", 0, "9-0"), 5_000)
@@ -205,8 +177,8 @@ def test_entries_of_the_estates_of_a_deleted_consumer_are_not_claimed(
     check(engine.keyspace)
 
 
-def test_idle_entries_of_one_consumer_include_those_of_its_estates(at_once: AtOnce) -> None:
-    at_once(0, 0)
+def test_idle_entries_of_one_consumer_include_those_that_it_got_by_a_transfer(at_once: AtOnce) -> None:
+    at_once(0)
     engine = scattered(40)
     engine.execute(command("XCLAIM", "s", "g", "c", 0, "5-0"), 5_000)
     engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
@@ -215,70 +187,19 @@ def test_idle_entries_of_one_consumer_include_those_of_its_estates(at_once: AtOn
     assert {row.consumer for row in rows} == {b"b"}
 
 
-def test_a_page_of_an_owner_with_many_estates_sorts_no_ids_again(
-    at_once: AtOnce, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def sorting(keys: Iterable[bytes]) -> list[bytes]:
-        sort_lengths.append(len(found := sorted(keys)))
-        return found
-
-    at_once(20, 100)
-    engine = scattered(1_000)
-    numbers = Random(2).sample(range(1, 1_001), 1_000)
-    for at, number in enumerate(numbers):
-        engine.execute(command("XCLAIM", "s", "g", f"c{at % 20}", 0, f"{number}-0"), 5_000 + at)
-    for name in range(20):
-        engine.execute(c.DeleteConsumer(b"s", b"g", b"c%d" % name, transfer_to=b"b"), 6_000)
-    assert len(estates_of(engine.keyspace)) > 10
-    page = command("XPENDING", "s", "g", "500-0", "+", 10, "b")
-    sort_lengths: list[int] = []
-    monkeypatch.setattr(scattered_part, "sorted", sorting, raising=False)
-    for _ in range(2):
-        assert [row.id >> 64 for row in reply_of(engine, page)] == list(range(500, 510))
-    assert not sort_lengths
-
-
-def test_estates_without_entries_are_forgotten_at_the_next_transfer(
+def test_a_deleted_consumer_with_transferred_entries_is_freed_without_the_garbage_collector(
     at_once: AtOnce,
 ) -> None:
-    at_once(0, 0)
-    engine = scattered(40)
-    group = stream_of(engine).groups[b"g"]
-    for name in range(20):
-        transfer = c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b")
-        engine.execute(transfer, 5_000 + name)
-        engine.execute(command("XAUTOCLAIM", "s", "g", "a", 0, "-", "COUNT", 40), 5_000 + name)
-        check(engine.keyspace)
-        assert len(group.consumers[b"b"].estates) <= 2
-    assert group.consumers[b"a"].pending_count == 40
-
-
-def test_many_transfers_leave_few_estates_however_few_entries_each_one_keeps(at_once: AtOnce) -> None:
-    at_once(100, 100)
-    engine = scattered(1_000)
-    group = stream_of(engine).groups[b"g"]
-    random = Random(1)
-    for turn in range(30):
-        ids = [f"{number}-0" for number in random.sample(range(1, 1_001), 101)]
-        engine.execute(command("XCLAIM", "s", "g", "c", 0, *ids), 5_000 + turn)
-        engine.execute(c.DeleteConsumer(b"s", b"g", b"c", transfer_to=b"a"), 5_000 + turn)
-        engine.execute(command("XCLAIM", "s", "g", "b", 0, *ids[1:]), 5_000 + turn)
-        assert len(group.consumers[b"a"].estates) <= 3
-        check(engine.keyspace)
-
-
-def test_a_deleted_consumer_with_estates_is_freed_without_the_garbage_collector(at_once: AtOnce) -> None:
     def consumer_count() -> int:
         return sum(isinstance(each, Consumer) for each in gc.get_objects())
 
-    at_once(0, 0)
+    at_once(0)
     gc.collect()
     gc.disable()
     try:
         before = consumer_count()
         engine = scattered(40)
         engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
-        assert estates_of(engine.keyspace)
         engine.execute(c.DeleteConsumer(b"s", b"g", b"b"), 5_000)
         engine.keyspace.garbage.free_all()
         assert consumer_count() == before
@@ -287,7 +208,7 @@ def test_a_deleted_consumer_with_estates_is_freed_without_the_garbage_collector(
 
 
 def test_a_consumer_without_entries_forgets_the_strips_that_another_one_took_along(at_once: AtOnce) -> None:
-    at_once(0, 0, 8)
+    at_once(0, 8)
     engine = filled([number << 64 for number in range(1, 21)], 100, b"g")
     for at in range(20):
         engine.execute(
