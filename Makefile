@@ -63,8 +63,8 @@ test: $(TEST) $(TEST_TOOLS) ## Run what a change must pass, in 15 minutes: all t
 	@$(IN_PROCESSES) --cov --cov-report=term $(PYTEST_ARGS)
 
 # What the long tests do more often than the others.
-MORE := TAILRACE_DIFFERENTIAL_COMMANDS=200000 TAILRACE_FUNCTIONS_COMMANDS=10000 TAILRACE_GATEWAY_COMMANDS=2000 \
-  TAILRACE_MODEL_EXAMPLES=300 TAILRACE_FUZZ_EXAMPLES=40 TAILRACE_FUZZ_PROGRAMS=60 TAILRACE_FUZZ_FRAMES=1500 TAILRACE_FUZZ_HEADS=1500 \
+MORE := TESTS_DIFFERENTIAL_COMMANDS=200000 TESTS_FUNCTIONS_COMMANDS=10000 TESTS_GATEWAY_COMMANDS=2000 \
+  TESTS_MODEL_EXAMPLES=300 TESTS_FUZZ_EXAMPLES=40 TESTS_FUZZ_PROGRAMS=60 TESTS_FUZZ_FRAMES=1500 TESTS_FUZZ_HEADS=1500 \
   CRASH_KILL_ROUNDS=20 CRASH_POWER_CUTS=300 LINEARIZABLE_OPERATIONS=8000 WAITING_ROUNDS=300 \
   SPARK_ROWS=120000
 
@@ -131,7 +131,7 @@ cluster-chaos: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Append to Clusters o
 
 .PHONY: gateway-random
 gateway-random: $(TEST) redis-server $(REDIS_8) $(VALKEY) ## Compare 100 000 random commands behind a gateway, before each engine and its Cluster, with the embedded engine (15 minutes)
-	@TAILRACE_GATEWAY_COMMANDS=100000 $(BIN)/python -m pytest tests/remote/test_random_programs_on_stores.py tests/remote/test_random_settings.py $(PYTEST_ARGS)
+	@TESTS_GATEWAY_COMMANDS=100000 $(BIN)/python -m pytest tests/remote/test_random_programs_on_stores.py tests/remote/test_random_settings.py $(PYTEST_ARGS)
 
 .PHONY: migration
 migration: $(TEST) redis-server $(REDIS_8) ## Move a million entries from Redis to Tailrace to a Cluster, and compare (MIGRATION_ARGS='--entries 10000')

@@ -1,7 +1,7 @@
 """Random requests from the OpenAPI document: no response is a 500, and the document describes every response.
 
-The engine is the real one, in process. Another seed: `TAILRACE_FUZZ_SEED=n`; more requests for each
-operation: `TAILRACE_FUZZ_EXAMPLES=n`.
+The engine is the real one, in process. Another seed: `TESTS_FUZZ_SEED=n`; more requests for each
+operation: `TESTS_FUZZ_EXAMPLES=n`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.support.api_client import ApiClient, the_document
 
-SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", "17"))
-EXAMPLES: Final = int(os.environ.get("TAILRACE_FUZZ_EXAMPLES", "15"))
+SEED: Final = int(os.environ.get("TESTS_FUZZ_SEED", "17"))
+EXAMPLES: Final = int(os.environ.get("TESTS_FUZZ_EXAMPLES", "15"))
 
 
 def code_conformance(_context: object, response: Any, case: schemathesis.Case[Any]) -> None:

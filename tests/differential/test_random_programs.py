@@ -1,7 +1,7 @@
 """The engine, Redis 7.0.15 and Redis 8.10.2 give the same replies to random programs.
 
-`TAILRACE_DIFFERENTIAL_COMMANDS` is how many commands are compared with each, and
-`TAILRACE_DIFFERENTIAL_SEED` is the seed of the first program. A program that fails is printed small,
+`TESTS_DIFFERENTIAL_COMMANDS` is how many commands are compared with each, and
+`TESTS_DIFFERENTIAL_SEED` is the seed of the first program. A program that fails is printed small,
 with its own seed.
 """
 
@@ -18,8 +18,8 @@ from tests.differential.versions import Peer
 from tests.differential.vocabulary import Program
 from tests.support import seeds
 
-COMMANDS: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_COMMANDS", "20000"))
-FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
+COMMANDS: Final = int(os.environ.get("TESTS_DIFFERENTIAL_COMMANDS", "20000"))
+FIRST_SEED: Final = int(os.environ.get("TESTS_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
 SHARDS: Final = 10
 STEPS_PER_PROGRAM: Final = 60
 

@@ -2,7 +2,7 @@
 what fails in its place while the other commands run.
 
 The programs are those of `test_random_programs`; a step is a whole transaction. The test
-runs a fortieth of `TAILRACE_DIFFERENTIAL_COMMANDS`, from `TAILRACE_DIFFERENTIAL_SEED` on.
+runs a fortieth of `TESTS_DIFFERENTIAL_COMMANDS`, from `TESTS_DIFFERENTIAL_SEED` on.
 """
 
 from __future__ import annotations

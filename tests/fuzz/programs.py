@@ -13,10 +13,10 @@ from typing import Final, Protocol, TypeVar
 
 from tests.support.seeds import FIRST_SEED
 
-SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", FIRST_SEED))
+SEED: Final = int(os.environ.get("TESTS_FUZZ_SEED", FIRST_SEED))
 """The seed of the first program."""
 
-PROGRAMS: Final = os.environ.get("TAILRACE_FUZZ_PROGRAMS")
+PROGRAMS: Final = os.environ.get("TESTS_FUZZ_PROGRAMS")
 """How many programs run on each disk, if it is set."""
 
 AT_A_TIME: Final = 4
@@ -43,7 +43,7 @@ ProgramT = TypeVar("ProgramT", bound=Seeded)
 def seeds(standard_count: int) -> range:
     """Return the seeds of the programs that run on each disk. They are printed where a test fails."""
     count = standard_count if PROGRAMS is None else int(PROGRAMS)
-    print(f"{count} programs, TAILRACE_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
+    print(f"{count} programs, TESTS_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
     return range(SEED, SEED + count)
 
 
@@ -54,7 +54,7 @@ async def run_all(programs: Iterable[ProgramT], run: Callable[[ProgramT], Awaita
         try:
             await run(program)
         except Exception as failure:
-            failure.add_note(f"TAILRACE_FUZZ_SEED={program.seed}\n{program}")
+            failure.add_note(f"TESTS_FUZZ_SEED={program.seed}\n{program}")
             raise
 
     for some in _batched(programs, AT_A_TIME):

@@ -1,6 +1,6 @@
 """Random HTTP requests on several connections at once get the answers that they would get one by one.
 
-Another seed of the first program: `TAILRACE_FUZZ_SEED=n`; more programs: `TAILRACE_FUZZ_PROGRAMS=n` on each
+Another seed of the first program: `TESTS_FUZZ_SEED=n`; more programs: `TESTS_FUZZ_PROGRAMS=n` on each
 disk. A failing program is the first one of its seed, which is printed. What arrives in one read of the server
 is not decided by the seed, so a program that fails may need some runs to fail again.
 """

@@ -1,7 +1,7 @@
 """Every seed, and random changes of it, through every target. `make fuzz` is the long run.
 
-The long run is `make fuzz`. Another seed of chance: `TAILRACE_FUZZ_SEED=n`; more of it:
-`TAILRACE_FUZZ_MUTATIONS=n` for each input.
+The long run is `make fuzz`. Another seed of chance: `TESTS_FUZZ_SEED=n`; more of it:
+`TESTS_FUZZ_MUTATIONS=n` for each input.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pytest
 from tests.fuzz.seeds import SEEDS, WORDS
 from tests.fuzz.targets import TARGETS
 
-SEED: Final = int(os.environ.get("TAILRACE_FUZZ_SEED", "17"))
-MUTATIONS: Final = int(os.environ.get("TAILRACE_FUZZ_MUTATIONS", "20"))
+SEED: Final = int(os.environ.get("TESTS_FUZZ_SEED", "17"))
+MUTATIONS: Final = int(os.environ.get("TESTS_FUZZ_MUTATIONS", "20"))
 NASTY: Final = (b"\xff", b"\x00", b"\xc3\x28", b'"', b"[", b"}", b"9" * 40, b"-1", b"*", b" ", b"\r\n")
 
 

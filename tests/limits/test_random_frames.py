@@ -1,7 +1,7 @@
 """Random WebSocket frames at a running server: it does not fail, and a refused frame changes nothing.
 
 Frames are made from good requests (`tests.fuzz.seeds`), with a few random changes each. Another seed:
-`TAILRACE_FUZZ_SEED=n`; more of them: `TAILRACE_FUZZ_FRAMES=n`.
+`TESTS_FUZZ_SEED=n`; more of them: `TESTS_FUZZ_FRAMES=n`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.fuzz.test_seeds import SEED, mutated
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import request, wired
 
-FRAMES: Final = int(os.environ.get("TAILRACE_FUZZ_FRAMES", "400"))
+FRAMES: Final = int(os.environ.get("TESTS_FUZZ_FRAMES", "400"))
 JSON, MSGPACK = "tailrace.v1.json", "tailrace.v1.msgpack"
 CLOSE_CODES: Final = {1002, 1003, 1007, 1009}
 """The close codes for invalid frames; 1011, a failure of the server, is not one of them."""

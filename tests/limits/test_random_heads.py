@@ -1,7 +1,7 @@
 """Random heads, handshakes and frames in raw bytes: the running server answers or closes each connection.
 
-Bytes are made from good requests, with a few random changes each. Another seed: `TAILRACE_FUZZ_SEED=n`; more
-of them: `TAILRACE_FUZZ_HEADS=n`.
+Bytes are made from good requests, with a few random changes each. Another seed: `TESTS_FUZZ_SEED=n`; more
+of them: `TESTS_FUZZ_HEADS=n`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.limits.test_handshakes import handshake, masked
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import TIMEOUT_S, Wire, request, wired
 
-HEADS: Final = int(os.environ.get("TAILRACE_FUZZ_HEADS", "400"))
+HEADS: Final = int(os.environ.get("TESTS_FUZZ_HEADS", "400"))
 BATCH: Final = 50
 """Connections that are open at a time."""
 

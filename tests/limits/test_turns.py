@@ -33,7 +33,7 @@ WORK_OF: Final = {"call": 3, "c_call": 1}
 WORK_PER_TURN_MAX: Final = 2_500_000
 """About 0.1 s: a unit takes 0.025 to 0.05 us."""
 
-SCALE: Final = float(os.environ.get("TAILRACE_LARGEST_SCALE", "1"))
+SCALE: Final = float(os.environ.get("TESTS_LARGEST_SCALE", "1"))
 
 TAILS: Final = frozenset({"tail", "tail_streams"})
 """They send a page at a time, as the reads do."""

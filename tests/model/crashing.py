@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from tailrace.core import commands as c
 from tests.unit.test_storage import Disk
 
-EXAMPLES: Final = int(os.environ.get("TAILRACE_MODEL_EXAMPLES", "60")) // 5
+EXAMPLES: Final = int(os.environ.get("TESTS_MODEL_EXAMPLES", "60")) // 5
 IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
 
 

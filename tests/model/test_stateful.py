@@ -22,7 +22,7 @@ from tests.model.streams import Id, text, trim_rule
 from tests.model.views import full
 from tests.support.redis_like import START_MS, R, Word
 
-EXAMPLES: Final = int(os.environ.get("TAILRACE_MODEL_EXAMPLES", "60"))
+EXAMPLES: Final = int(os.environ.get("TESTS_MODEL_EXAMPLES", "60"))
 STEPS_PER_EXAMPLE: Final = 50
 IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
 

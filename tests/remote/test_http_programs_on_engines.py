@@ -2,7 +2,7 @@
 
 The programs and their judge are those of `tests.fuzz`. The second server, which gets the requests one by one,
 is a gateway in front of another engine: of one server, if the first one is in front of a Cluster.
-`TAILRACE_FUZZ_SEED` and `TAILRACE_FUZZ_PROGRAMS` are as for `tests/fuzz/test_http_programs.py`.
+`TESTS_FUZZ_SEED` and `TESTS_FUZZ_PROGRAMS` are as for `tests/fuzz/test_http_programs.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random programs of commands get the answers of the embedded engine from a gateway before each engine, alone
 and as a Cluster.
 
-`TAILRACE_GATEWAY_COMMANDS` is how many commands each store gets (1000), and `TAILRACE_DIFFERENTIAL_SEED` the
+`TESTS_GATEWAY_COMMANDS` is how many commands each store gets (1000), and `TESTS_DIFFERENTIAL_SEED` the
 seed of the first program. A failing program is printed small, with its seed. `make gateway-random` runs
 100 000 commands on each.
 """
@@ -23,8 +23,8 @@ from tests.support.engines import STORE_PARAMS, engine, executable_of
 from tests.support.redis_server import required
 from tests.support.store_commands import StoreCommands
 
-COMMANDS: Final = int(os.environ.get("TAILRACE_GATEWAY_COMMANDS", "1000"))
-FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
+COMMANDS: Final = int(os.environ.get("TESTS_GATEWAY_COMMANDS", "1000"))
+FIRST_SEED: Final = int(os.environ.get("TESTS_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
 STEPS: Final = 60
 
 

@@ -4,7 +4,7 @@ again, get the answers of the embedded engine from each engine.
 A program prepares idle times itself (XCLAIM with IDLE), so that no answer depends on the time that it takes.
 Each command has a millisecond of its own, so that entries of different commands have different idle times.
 Ids of dead letters and of redriven entries come from two clocks; their order and their fields are compared.
-`TAILRACE_GATEWAY_COMMANDS` is how many commands each store gets (1000), and `TAILRACE_DIFFERENTIAL_SEED` the
+`TESTS_GATEWAY_COMMANDS` is how many commands each store gets (1000), and `TESTS_DIFFERENTIAL_SEED` the
 first seed.
 """
 
@@ -39,8 +39,8 @@ from tailrace.core.replies import (
 from tests.support import seeds
 from tests.support.remote_stores import gateways, new_key
 
-COMMANDS: Final = int(os.environ.get("TAILRACE_GATEWAY_COMMANDS", "1000"))
-FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
+COMMANDS: Final = int(os.environ.get("TESTS_GATEWAY_COMMANDS", "1000"))
+FIRST_SEED: Final = int(os.environ.get("TESTS_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
 STEPS: Final = 80
 HOUR_MS: Final = 3_600_000
 START_MS: Final = 1_700_000_000_000

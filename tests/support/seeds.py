@@ -1,6 +1,6 @@
 """The seeds of random tests: ten that change every day in `make test`, further ones in `make test-all`.
 
-`TAILRACE_SEED` is the first seed. Every run prints it, so that a failure of another day can be repeated.
+`TESTS_SEED` is the first seed. Every run prints it, so that a failure of another day can be repeated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-NAME: Final = "TAILRACE_SEED"
+NAME: Final = "TESTS_SEED"
 PER_DAY: Final = 1000
 """The distance of the first seeds of two days: more than any test uses."""
 

@@ -17,7 +17,7 @@ from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.replies import Entries
 from tests.support.naive_filter import outcome, random_entry, random_filter
 
-SEED = int(os.environ.get("TAILRACE_FILTER_SEED", "17"))
+SEED = int(os.environ.get("TESTS_FILTER_SEED", "17"))
 
 
 def matches(text: str, *flat: bytes) -> bool:

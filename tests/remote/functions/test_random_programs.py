@@ -2,8 +2,8 @@
 library.
 
 The library does on 7.0.15 what that engine lacks, and the same on 8.10.2, whose own commands the embedded
-engine was compared with. `TAILRACE_FUNCTIONS_COMMANDS` is how many commands each engine gets (2000), and
-`TAILRACE_DIFFERENTIAL_SEED` the seed of the first program. A failing program is printed small, with its
+engine was compared with. `TESTS_FUNCTIONS_COMMANDS` is how many commands each engine gets (2000), and
+`TESTS_DIFFERENTIAL_SEED` the seed of the first program. A failing program is printed small, with its
 seed.
 """
 
@@ -20,8 +20,8 @@ from tests.remote.functions.emulated import first_difference, program
 from tests.remote.functions.emulation import Emulation
 from tests.support import seeds
 
-COMMANDS: Final = int(os.environ.get("TAILRACE_FUNCTIONS_COMMANDS", "2000"))
-FIRST_SEED: Final = int(os.environ.get("TAILRACE_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
+COMMANDS: Final = int(os.environ.get("TESTS_FUNCTIONS_COMMANDS", "2000"))
+FIRST_SEED: Final = int(os.environ.get("TESTS_DIFFERENTIAL_SEED", seeds.FIRST_SEED))
 STEPS: Final = 60
 
 

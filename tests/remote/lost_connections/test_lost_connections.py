@@ -1,8 +1,8 @@
 """Gateways whose connections to the engine are delayed, and cut at any byte, while clients pipeline requests.
 
 Each request has one answer: the right one, or 503 with what is known of its effect. The streams agree with
-the answers. `TAILRACE_FAULT_ROUNDS` is the number of rounds for each engine;
-`TAILRACE_FUZZ_SEED` is the seed of the first one. What is under way when a connection is cut is not decided
+the answers. `TESTS_FAULT_ROUNDS` is the number of rounds for each engine;
+`TESTS_FUZZ_SEED` is the seed of the first one. What is under way when a connection is cut is not decided
 by the seed, so a round that fails may need some runs to fail again.
 """
 
@@ -30,7 +30,7 @@ from tests.support.tokens import ALL_SCOPES, make_token
 
 Cutting: TypeAlias = AbstractAsyncContextManager[None]
 
-ROUNDS: Final = int(os.environ.get("TAILRACE_FAULT_ROUNDS", "1"))
+ROUNDS: Final = int(os.environ.get("TESTS_FAULT_ROUNDS", "1"))
 FURTHER_ROUNDS_MAX: Final = 30
 """How many rounds follow at most while no cut has met a request: in about a fifth of them, none does."""
 PATIENCE_S: Final = 60
@@ -72,7 +72,7 @@ async def run_rounds(url: str, directory: Path, cuts: Callable[[Random], Sequenc
 
 
 def report(statuses: Counter[str], cuts: str = "") -> None:
-    print(f"{ROUNDS} rounds, TAILRACE_FUZZ_SEED={SEED}: {dict(statuses)} {cuts}")  # noqa: T201 - figures
+    print(f"{ROUNDS} rounds, TESTS_FUZZ_SEED={SEED}: {dict(statuses)} {cuts}")  # noqa: T201 - figures
     assert statuses["unknown"], "some requests were under way when a connection was cut"
 
 
@@ -96,12 +96,12 @@ def test_each_request_has_its_own_answer_when_connections_to_an_engine_are_cut(
                 )
                 report(statuses, f"{link.cuts} cuts")
 
-    print(f"TAILRACE_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
+    print(f"TESTS_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
     asyncio.run(main())
 
 
 def test_each_request_has_its_own_answer_when_connections_to_a_cluster_are_cut(tmp_path: Path) -> None:
-    print(f"TAILRACE_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
+    print(f"TESTS_FUZZ_SEED={SEED}")  # noqa: T201 - shown where one fails
     with RedisCluster(executable("redis-8.10.2")) as cluster:
         masters = cluster.masters
         url = f"redis+cluster://{masters[0].address}"
