@@ -104,7 +104,7 @@ stack-test: $(TEST) redis-server $(REDIS_8) nginx promtool ## Run three gateways
 
 # The tests of losses and duplicates that share one session, on executors in processes of their own.
 ON_EXECUTORS = SPARK_MASTER='local-cluster[2,1,1024]' $(BIN)/python -m pytest $(foreach name,source_replays \
-  writer_replays sink_replays sink_sessions archive_readers archive_incarnations,tests/spark/test_$(name).py)
+  writer_replays sink_chaos sink_sessions archive_readers archive_incarnations,tests/spark/test_$(name).py)
 
 .PHONY: test-spark-slow
 test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate clusters, 120 000 rows per case
@@ -112,7 +112,8 @@ test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate 
 	@$(if $(PYTEST_ARGS),true,$(ON_EXECUTORS))
 
 .PHONY: spark-chaos
-spark-chaos: $(TEST) java ## Send 240 000 rows through sink, source and archive while everything is killed, and count them (CHAOS_ARGS='--seed 7')
+spark-chaos: $(TEST) java ## Replay batches that end at any point, then send 240 000 rows through sink, source and archive while everything is killed, and count them (CHAOS_ARGS='--seed 7')
+	@SPARK_CHAOS_SEEDS=12 $(BIN)/python -m pytest tests/spark/test_sink_chaos.py $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.spark.chaos $(CHAOS_ARGS)
 
 .PHONY: crash

@@ -1,8 +1,9 @@
 """The Spark sink: a million rows of about 120 bytes on two task threads (row 14 of docs/performance.md).
 
-Three ways alternate over the same cached rows: the sink into a server with durability `interval`, the sink
-into a no-op server, and a Python loop over the rows into the no-op server, with the sink's number of rows a
-request. All rows must be in the stream at the end. Run it with ``python -m bench.spark_sink``.
+Five ways alternate over the same cached rows: the sink with each of its commits, into a server with
+durability `interval` and into a no-op server, and a Python loop over the rows into the no-op server, with the
+sink's number of rows a request. All rows must be in the stream at the end. Run it with ``python -m
+bench.spark_sink``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPConnection
@@ -26,11 +27,13 @@ from bench.rows import Effort, Row, command, in_turns, per_s
 from bench.server import server_at
 from tailrace_client import Tailrace
 from tailrace_spark import TailraceSink
+from tailrace_spark.sink.options import CommitUnit
 
 ROWS: Final = 1_000_000
 ROUNDS: Final = 5
 CHUNK_ROWS: Final = 5_000
 STREAM: Final = "bench"
+COMMITS: Final[tuple[CommitUnit, ...]] = ("batch", "chunk")
 GOAL: Final = 0.5
 GOAL_ROW_BY_ROW: Final = 1.0
 
@@ -40,17 +43,17 @@ def measure(effort: Effort) -> Iterator[Row]:
     total, rounds = effort.count(ROWS), effort.rounds(ROUNDS)
     with server_at(None, "interval") as url, swallowing_server() as swallow_url, session() as spark:
         frame = rows_of(spark, total)
-        keeping = SinkTimer(url, frame, total)
-        swallowing = SinkTimer(swallow_url, frame, total)
+        timers = [SinkTimer(to, commit, frame, total) for commit in COMMITS for to in (url, swallow_url)]
         row_by_row = partial(row_by_row_per_s, frame, total, swallow_url)
-        ways = (keeping.rows_per_s, swallowing.rows_per_s, row_by_row)
-        said(f"the sink: {rounds} rounds of {total} rows in three ways, and one to warm up")
+        ways: list[Callable[[], float]] = [*(timer.rows_per_s for timer in timers), row_by_row]
+        said(f"the sink: {rounds} rounds of {total} rows in {len(ways)} ways, and one to warm up")
         for warm_up in ways:
             warm_up()
-        ours, ceiling, one_by_one = in_turns(rounds, *ways)
-        check_length(url, total * (rounds + 1))
-    yield _row("the same sink, a no-op server", ours, ceiling, GOAL)
-    yield _row("row by row, a no-op server", ours, one_by_one, GOAL_ROW_BY_ROW)
+        ours, ceiling, at_once, ceiling_at_once, one_by_one = in_turns(rounds, *ways)
+        check_length(url, 2 * total * (rounds + 1))
+    yield _row("Spark sink", "the same sink, a no-op server", ours, ceiling, GOAL)
+    yield _row("Spark sink", "row by row, a no-op server", ours, one_by_one, GOAL_ROW_BY_ROW)
+    yield _row("Spark sink, commit=chunk", "the same sink, a no-op server", at_once, ceiling_at_once, GOAL)
 
 
 def said(what: str) -> None:
@@ -58,17 +61,17 @@ def said(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 
-def _row(peer: str, ours: float, theirs: float, goal: float) -> Row:
+def _row(sink: str, peer: str, ours: float, theirs: float, goal: float) -> Row:
     ratio = ours / theirs
-    what = f"Spark sink, local[2,4]; beside {peer}"
+    what = f"{sink}, local[2,4]; beside {peer}"
     return Row(14, what, "interval", per_s(ours), per_s(theirs), ratio, f">= {goal} x", ratio >= goal)
 
 
 class SinkTimer:
     """Writes the frame repeatedly, as one batch each time."""
 
-    def __init__(self, url: str, frame: DataFrame, total: int) -> None:
-        self._sink = TailraceSink(url, STREAM, producer_id="bench", chunk_rows=CHUNK_ROWS)
+    def __init__(self, url: str, commit: CommitUnit, frame: DataFrame, total: int) -> None:
+        self._sink = TailraceSink(url, STREAM, producer_id=commit, commit=commit, chunk_rows=CHUNK_ROWS)
         self._frame = frame
         self._total = total
         self._batch_ids = count()

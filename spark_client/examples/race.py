@@ -114,7 +114,7 @@ def measure_pace(spark: SparkSession, places: Places) -> None:
     readings = readings.options(stream=CHECKPOINTS, maxEntriesPerTrigger=str(READINGS_A_FILE))
     windows = pace_of(readings.load().withWatermark("at", WATERMARK))
     writer = windows.writeStream.format("tailrace").outputMode("append").options(**places.options())
-    writer = writer.options(stream=PACE, order="sorted", checkpointLocation=places.at("pace"))
+    writer = writer.options(stream=PACE, checkpointLocation=places.at("pace"))
     _finish(writer)
 
 

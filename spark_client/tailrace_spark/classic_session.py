@@ -1,8 +1,8 @@
 """Check that a session runs in the driver's own process, and not over Spark Connect.
 
-The sink reads the physical plan of a batch, and the archive lists files with Hadoop's own classes. A Spark
-Connect session offers neither. Reads and writes with `format("tailrace")` work with every session. This
-module never changes a session.
+The sink takes the id of the query from the context of the session, and the archive lists files with Hadoop's
+own classes. A Spark Connect session offers neither. Reads and writes with `format("tailrace")` work with
+every session. This module never changes a session.
 """
 
 from __future__ import annotations

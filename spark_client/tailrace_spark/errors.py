@@ -25,8 +25,7 @@ class BadOption(ValueError):
 
 
 class SinkError(RuntimeError):
-    """A batch was not written completely. The server knows which of its rows were written, so a replay of
-    the batch adds only the others."""
+    """A batch was not written completely. A replay of the batch writes each row once."""
 
 
 class SourceError(RuntimeError):

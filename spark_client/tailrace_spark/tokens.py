@@ -43,8 +43,8 @@ def _from_environment(name: str) -> str:
     found = os.environ.get(name, "").strip()
     if not found:
         raise BadOption(
-            f"token_env: the variable {name} is not set where the task runs; set it with "
-            f"spark.executorEnv.{name}"
+            f"token_env: the variable {name} is not set where the task runs; set it on the "
+            f"driver, and with spark.executorEnv.{name}"
         )
     return found
 

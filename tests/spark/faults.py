@@ -1,4 +1,4 @@
-"""Faults that occur during a task: not at some time, but once some of its rows are written.
+"""Faults that occur during a task: not at some time, but once some of its rows are staged.
 
 Each fault is a function for `mapInArrow` that hands rows on, and strikes in the first attempt of the first
 partition of the first batch only.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -17,41 +17,42 @@ import httpx
 import pyarrow as pa
 from pyspark import TaskContext
 
-from tests.spark.queries import CHUNK_ROWS, wait_for_number
+from tailrace_spark.sink.staging import places_of
+from tests.spark.queries import CHUNK_ROWS, wait_for_any, wait_for_number
 
 Batches = Iterator[pa.RecordBatch]
 Fault = Callable[[str, str, Batches], Batches]
 
 HANDED_ON_ROWS: Final = 3 * CHUNK_ROWS
-"""Of a partition's six chunks: the first is written then, whatever is held in buffers on the way."""
+"""Of a partition's six chunks: the first is staged then, whatever is held in buffers on the way."""
 KILLED_WITHIN_S: Final = 300
 
 
 def kill_worker(base_url: str, stream: str, batches: Batches) -> Batches:
-    """The Python worker that runs this is killed once its first row is written, and before its last is."""
+    """The Python worker that runs this is killed once its first chunk is staged, and before its last is."""
     if not _is_first_attempt():
         yield from batches
         return
-    yield from _until_the_first_is_written(base_url, stream, batches)
+    yield from _until_the_first_is_staged(base_url, stream, batches)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def kill_executor(base_url: str, stream: str, batches: Batches) -> Batches:
-    """The executor is killed once the first row of this task is written, and before its last one is read."""
+    """The executor is killed once the first chunk of this task is staged, and before its last row is read."""
     if not _is_first_attempt():
         yield from batches
         return
-    yield from _until_the_first_is_written(base_url, stream, batches)
+    yield from _until_the_first_is_staged(base_url, stream, batches)
     os.kill(_parent_of(os.getppid()), signal.SIGKILL)
 
 
 def linger(base_url: str, stream: str, batches: Batches) -> Batches:
-    """The task reads no further once its first row is written, and waits for its driver to be killed. The
-    driver that comes after it finds rows in the stream, and is spared."""
-    if not _is_first_attempt() or _has_entries(base_url, stream):
+    """The task reads no further once its first chunk is staged, and waits for its driver to be killed.
+    The driver that comes after it is spared."""
+    if not _is_first_attempt() or _has_entries(base_url, attempts_stream(stream)):
         yield from batches
         return
-    yield from _until_the_first_is_written(base_url, stream, batches)
+    yield from _until_the_first_is_staged(base_url, stream, batches)
     Event().wait(KILLED_WITHIN_S)
     raise AssertionError("nobody killed the driver")
 
@@ -83,21 +84,24 @@ def attempts_at(base_url: str, stream: str) -> list[tuple[str, str]]:
     return [(entry["fields"]["partition"], entry["fields"]["attempt"]) for entry in noted]
 
 
-def _until_the_first_is_written(base_url: str, stream: str, batches: Batches) -> Batches:
-    """Hand some rows on, and come back once the first of them is written: the moment to strike, noted."""
-    first = yield from _some(batches)
-    wait_for_number(base_url, stream, first)
+def _until_the_first_is_staged(base_url: str, stream: str, batches: Batches) -> Batches:
+    """Hand some rows on, and come back once a chunk is staged: the moment to strike, noted."""
+    yield from _some(batches)
+    context = TaskContext.get()
+    assert context
+    query_id = context.getLocalProperty("sql.streaming.queryId")
+    assert query_id
+    wait_for_any(base_url, places_of(stream, query_id).chunks)
     _note_attempt(base_url, stream)
 
 
-def _some(batches: Batches) -> Generator[pa.RecordBatch, None, int]:
-    """Hand rows on, but not all; the number of the first."""
-    numbers: list[int] = []
-    while len(numbers) < HANDED_ON_ROWS:
+def _some(batches: Batches) -> Batches:
+    """Hand rows on, but not all."""
+    count = 0
+    while count < HANDED_ON_ROWS:
         batch = next(batches)
         yield batch
-        numbers += batch["n"].to_pylist()
-    return numbers[0]
+        count += batch.num_rows
 
 
 def _is_first_attempt() -> bool:

@@ -71,7 +71,7 @@ class FaultyProxy:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:
+            def do_request(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 fault = proxy.next_fault()
                 if fault is Fault.TOO_MANY_REQUESTS:
@@ -81,6 +81,8 @@ class FaultyProxy:
                     return self._cut()
                 answer = proxy.forward(self, body)
                 return self._cut() if fault is Fault.ANSWER_LOST else self._answer(*answer)
+
+            do_DELETE = do_GET = do_HEAD = do_POST = do_request  # noqa: N815 - the names of the library
 
             def _cut(self) -> None:
                 self.close_connection = True

@@ -122,3 +122,10 @@ def wait_for_number(base_url: str, stream: str, number: int) -> None:
         if any(entry["fields"]["n"] == str(number) for entry in page["entries"]):
             return
         after = page["next"]
+
+
+def wait_for_any(base_url: str, stream: str) -> None:
+    """Until the stream has an entry."""
+    query: dict[str, str | int] = {"after": "0-0", "wait_ms": 60_000}
+    page = httpx.get(f"{base_url}/v1/streams/{stream}/entries", params=query, timeout=90).json()
+    assert page["entries"], f"nothing arrived in {stream}"

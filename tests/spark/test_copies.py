@@ -92,7 +92,7 @@ def test_a_write_of_the_data_source_that_keeps_ids_needs_one_partition(
 ) -> None:
     def write(frame: DataFrame, stream: str) -> None:
         writer = frame.write.format("tailrace").mode("append").option("producerId", "copy")
-        writer.options(url=url, stream=stream, keepIds="true").save()
+        writer.options(batchId=0, url=url, stream=stream, keepIds="true").save()
 
     for _ in range(2):
         write(entries(source, url).repartition(1), "kept:format")
@@ -150,9 +150,3 @@ def test_the_parts_of_an_entry_are_no_fields_of_it() -> None:
     assert (kept.fields, kept.id, kept.stream, kept.has_whole_entries) == ((0,), 1, 2, True)
     other = entry_form(StructType([StructField("fields", StringType()), N]), sink_options({}))
     assert other.fields == (0, 1)
-
-
-@pytest.mark.parametrize("option", [{"partitions": 2}, {"sort_by": "n"}])
-def test_ids_are_kept_in_one_order(option: dict[str, object]) -> None:
-    with pytest.raises(BadOption, match="with keep_ids, one partition is written in the order of the ids"):
-        sink_options({"keep_ids": True, **option})

@@ -125,16 +125,6 @@ def test_rows_keep_their_order_where_nothing_shuffled_them(spark: SparkSession, 
     )
 
 
-def test_rows_are_sorted_by_the_columns_named_first(spark: SparkSession, base_url: str) -> None:
-    frame = spark.sql("select id % 3 as a, cast(10 - id as string) as b from range(0, 9, 1, 1)")
-    TailraceSink(base_url, "sink:sorted", producer_id="sorted", sort_by="b")(frame, 0)
-    assert [entry["fields"]["b"] for entry in entries_of(base_url, "sink:sorted")] == sorted(
-        str(10 - number) for number in range(9)
-    )
-    with pytest.raises(BadOption, match="sort_by: 'c' is not a column; the columns are a, b"):
-        TailraceSink(base_url, "sink:sorted", producer_id="sorted", sort_by="c")(frame, 1)
-
-
 @pytest.mark.parametrize("compression", ["gzip", "zstd"])
 def test_bodies_may_travel_compressed(spark: SparkSession, base_url: str, compression: str) -> None:
     stream = f"sink:{compression}"

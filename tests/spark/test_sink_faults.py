@@ -63,7 +63,6 @@ def test_a_task_that_is_killed_amid_its_rows_and_retried_adds_none_twice(
     run_query(killed, sink, tmp_path / "checkpoint")
     assert_each_once(base_url, target)
     assert attempts_at(base_url, target) == [("0", "0")]
-    assert sum(report.counts.replayed for report in sink.reports.values()) > 0
 
 
 def fault_of_a_bad_network(number: int) -> Fault:
@@ -84,8 +83,7 @@ def test_lost_answers_429_and_cut_connections_add_nothing_twice(
     assert refused > 0
     assert cut > 0
     assert sum(each.retries for each in counts) == lost + refused + cut
-    # Of a chunk whose answers were lost more than once, the last answer alone says that it was there.
-    assert 0 < sum(each.replayed for each in counts) <= lost
+    assert sum(each.replayed for each in counts) <= lost
 
 
 class BetweenWriteAndCommitError(Exception):
@@ -107,71 +105,31 @@ def test_a_batch_that_is_replayed_after_it_was_written_adds_nothing(
     assert len(numbers_in(base_url, stream)) == ROWS // 2
     run_query(read_stream(spark, written), sink, checkpoint)
     assert_each_once(base_url, stream)
-    replayed = {batch: report.counts for (_, batch), report in sink.reports.items()}
-    assert replayed[0].replayed == replayed[0].requests
-    assert replayed[1].replayed == 0
+    assert [(batch, report.is_replay) for (_, batch), report in sink.reports.items()] == [
+        (0, True),
+        (1, False),
+    ]
+    assert [report.counts.rows for report in sink.reports.values()] == [ROWS // 2] * 2
 
 
-def test_a_shuffled_batch_is_replayed_in_another_order_of_arrival_and_adds_nothing(
-    spark: SparkSession, base_url: str, written: Path, tmp_path: Path
+def test_a_batch_that_was_written_adds_nothing_whatever_its_rows_are_now(
+    spark: SparkSession, base_url: str
 ) -> None:
-    stream, checkpoint = "sink:shuffled", tmp_path / "checkpoint"
-    shuffled = read_stream(spark, written, files_per_batch=4).repartition(3, "rider")
-    sink = TailraceSink(base_url, stream, chunk_rows=CHUNK_ROWS)
-    with pytest.raises(Exception, match="BetweenWriteAndCommitError"):
-        run_query(shuffled, partial(write_and_fail, sink), checkpoint)
-    run_query(shuffled, sink, checkpoint)
-    assert_each_once(base_url, stream)
-    (report,) = sink.reports.values()
-    assert report.counts.replayed == report.counts.requests
-
-
-def test_a_batch_that_comes_back_in_other_partitions_is_refused_and_nothing_is_doubled(
-    spark: SparkSession, base_url: str, written: Path, tmp_path: Path
-) -> None:
-    stream, checkpoint = "sink:repartitioned", tmp_path / "checkpoint"
-    rows = read_stream(spark, written, files_per_batch=4)
-    sink = TailraceSink(base_url, stream, chunk_rows=CHUNK_ROWS)
-    with pytest.raises(Exception, match="BetweenWriteAndCommitError"):
-        run_query(rows.repartition(4), partial(write_and_fail, sink), checkpoint)
-    with pytest.raises(
-        Exception, match=r"SinkError: LAYOUT_CHANGED: .*was cut as \[4 partitions.* is cut as \[3 partitions"
-    ):
-        run_query(rows.repartition(3), sink, checkpoint)
-    assert_each_once(base_url, stream)
-    run_query(rows.repartition(4), sink, checkpoint)
-    assert_each_once(base_url, stream)
-
-
-def test_with_partitions_of_the_sinks_own_a_batch_may_come_back_cut_otherwise(
-    spark: SparkSession, base_url: str, written: Path, tmp_path: Path
-) -> None:
-    stream, checkpoint = "sink:own-partitions", tmp_path / "checkpoint"
-    rows = read_stream(spark, written, files_per_batch=4)
-    sink = TailraceSink(base_url, stream, chunk_rows=CHUNK_ROWS, partitions=2)
-    with pytest.raises(Exception, match="BetweenWriteAndCommitError"):
-        run_query(rows.repartition(4), partial(write_and_fail, sink), checkpoint)
-    run_query(rows.repartition(3), sink, checkpoint)
-    assert_each_once(base_url, stream)
-    (report,) = sink.reports.values()
-    assert report.counts.replayed == report.counts.requests
-
-
-def test_rows_that_differ_when_a_batch_comes_back_are_refused(spark: SparkSession, base_url: str) -> None:
     stream = "sink:other-rows"
     sink = TailraceSink(base_url, stream, producer_id="other-rows")
-    sink(numbered_rows(spark, 0, 100), 0)
-    with pytest.raises(SinkError, match=r"IDEMPOTENCY_MISMATCH: .*was already written with other rows"):
-        sink(numbered_rows(spark, 100, 200), 0)
+    assert not sink.write(numbered_rows(spark, 0, 100), 0).is_replay
+    assert sink.write(numbered_rows(spark, 100, 200), 0).is_replay
     assert_each_once(base_url, stream, 100)
 
 
-def test_a_batch_older_than_the_last_two_is_refused(spark: SparkSession, base_url: str) -> None:
+def test_a_batch_older_than_the_last_one_is_refused(spark: SparkSession, base_url: str) -> None:
     stream = "sink:stale"
     sink = TailraceSink(base_url, stream, producer_id="stale")
     for batch in range(3):
         sink(numbered_rows(spark, batch * 10, (batch + 1) * 10), batch)
-    with pytest.raises(SinkError, match=r"STALE_EPOCH: .*a later batch of this query was already started"):
+    with pytest.raises(
+        SinkError, match=r"STALE_EPOCH: .*a later batch \(2\) of this query was already started"
+    ):
         sink(numbered_rows(spark, 0, 10), 0)
     assert_each_once(base_url, stream, 30)
 
@@ -212,7 +170,8 @@ def test_a_server_that_never_comes_is_given_up_at_the_deadline_with_a_sentence(s
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     sink = TailraceSink(url, "s", producer_id="nobody", retry_deadline_s=0.5)
     with pytest.raises(
-        SinkError, match=r"NOT_CONNECTED: .* \(no HTTP response\): stream 's', query nobody, batch 3"
+        SinkError,
+        match=r"NOT_CONNECTED: .* \(no HTTP response\): stream 's:staged:.*', query nobody, batch 3",
     ):
         sink(numbered_rows(spark, 0, 10), 3)
 

@@ -30,10 +30,8 @@ SECRET = "tlr_1_not-to-be-seen"  # noqa: S105 - it opens nothing
         ({"chunk_bytes": "many"}, "chunk_bytes: 'many' is not an integer from 1024 to 67108864"),
         ({"retry_deadline_s": -1}, "retry_deadline_s: -1 is not a number of seconds from 0 to 86400"),
         ({"timeout_s": "soon"}, "timeout_s: 'soon' is not a number of seconds from 0.1 to 3600"),
-        ({"order": "any"}, "order: 'any' is not one of auto, source, sorted"),
+        ({"commit": "row"}, "commit: 'row' is not one of batch, chunk"),
         ({"compression": "lz4"}, "compression: 'lz4' is not one of none, gzip, zstd"),
-        ({"sort_by": 3}, "sort_by: 3 is neither a column name nor a list of column names"),
-        ({"sort_by": "a", "order": "source"}, "sort_by: order='source' does not sort rows"),
         ({"dead_letter_stream": ""}, "dead_letter_stream: '' is not a string with at least one character"),
         (
             {"producer_id": "zwölf"},

@@ -58,17 +58,17 @@ def test_a_driver_killed_amid_a_batch_and_again_before_its_commit_adds_no_row_tw
         for source in SOURCES:
             wait_for_an_attempt(rows.url, target_of(target, source))
     for source in SOURCES:
-        assert 0 < len(numbers_in(rows.url, target_of(target, source))) < ROWS // 2
+        assert numbers_in(rows.url, target_of(target, source)) == []
     with together(tmp_path / "second.log", options, hold=0) as second:
         begun = by_source(second.next_object() for _ in SOURCES)
     for source in SOURCES:
-        assert 0 < begun[source, 0]["replayed"] < begun[source, 0]["requests"]
+        assert begun[source, 0]["replayed"] == 0 < begun[source, 0]["requests"]
         assert len(numbers_in(rows.url, target_of(target, source))) == ROWS // 2
     with together(tmp_path / "third.log", options) as third:
         ended = by_source(third.finish())
     for source in SOURCES:
-        assert ended[source, 0]["replayed"] == ended[source, 0]["requests"] > 0
-        assert ended[source, 1]["replayed"] == 0
+        assert (ended[source, 0]["requests"], ended[source, 0]["rows"]) == (0, ROWS // 2)
+        assert ended[source, 1]["requests"] > 0
         assert_each_once(rows.url, target_of(target, source))
 
 
@@ -87,11 +87,10 @@ def test_an_executor_that_is_killed_amid_its_rows_adds_none_twice_and_no_plan_or
     cluster = {"master": "local-cluster[2,1,1024]", "fault": "kill_executor", "token": SECRET}
     options = rows.written_to(target, tmp_path, **cluster)
     with driver(PROGRAM, tmp_path / "driver.log", logged, **options) as running:
-        reports = by_source(running.finish())
+        running.finish()
     for source in SOURCES:
         assert_each_once(rows.url, target_of(target, source))
         assert attempts_at(rows.url, target_of(target, source)) == [("0", "0")]
-        assert reports[source, 0]["replayed"] > 0
     assert running.log_text.count("ExecutorLostFailure") >= len(SOURCES)
     texts = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert any(b"write_to_tailrace" in text for text in texts), "the plan was not logged"

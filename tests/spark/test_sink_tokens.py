@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tailrace_client import Tailrace
 from tailrace_spark import TailraceSink
-from tailrace_spark.errors import SinkError
+from tailrace_spark.errors import BadOption, SinkError
 from tests.support.server_process import running_server
 from tests.support.tokens import make_token
 
@@ -49,7 +49,9 @@ def test_a_token_in_a_file_is_read_where_tasks_run(
 def test_a_wrong_token_is_an_error_at_once_that_does_not_repeat_it(
     spark: SparkSession, secured_url: str, wrong: str | None
 ) -> None:
-    with pytest.raises(SinkError, match=r"HTTP 401.*: check that the token is valid and may append") as error:
+    with pytest.raises(
+        SinkError, match=r"HTTP 401.*: check that the token is valid, and may append"
+    ) as error:
         TailraceSink(secured_url, "mine:rows", wrong, producer_id="wrong")(spark.range(10), 0)
     assert WRONG not in str(error.value)
 
@@ -57,14 +59,16 @@ def test_a_wrong_token_is_an_error_at_once_that_does_not_repeat_it(
 def test_a_token_that_may_not_append_there_is_an_error_at_once(
     spark: SparkSession, secured_url: str, token: str
 ) -> None:
-    with pytest.raises(SinkError, match=r"HTTP 403.*: stream 'others', .* may append to this stream"):
+    with pytest.raises(
+        SinkError, match=r"HTTP 403.*: stream 'others:staged:.*', .* may append to this stream and read it"
+    ):
         TailraceSink(secured_url, "others", token, producer_id="p")(spark.range(10), 0)
 
 
 def test_a_token_that_is_missing_where_tasks_run_is_an_error_that_says_so(
     spark: SparkSession, secured_url: str
 ) -> None:
-    with pytest.raises(SinkError, match="token_env: the variable TLR_MISSING is not set where the task runs"):
+    with pytest.raises(BadOption, match="token_env: the variable TLR_MISSING is not set where the task runs"):
         TailraceSink(secured_url, "mine:rows", producer_id="p", token_env="TLR_MISSING")(spark.range(10), 0)  # noqa: S106 - a name
 
 
@@ -88,6 +92,6 @@ def test_a_server_is_trusted_by_the_authority_in_the_file(spark: SparkSession, t
             doubting(spark.range(10), 1)
         missing = TailraceSink(server.base_url, "s", producer_id="tls", ca_file=str(tmp_path / "none.pem"))
         with pytest.raises(
-            SinkError, match=r"ca_file: .*none\.pem cannot be read where the task runs \(FileNotFoundError\)"
+            BadOption, match=r"ca_file: .*none\.pem cannot be read where the task runs \(FileNotFoundError\)"
         ):
             missing(spark.range(10), 1)

@@ -1,5 +1,5 @@
-"""A batch that comes back through `writeStream.format("tailrace")`: every row once, after any end of
-the first run, and a refusal that adds nothing if the rows are cut into other partitions."""
+"""A batch that comes back through `writeStream.format("tailrace")`: every row once, after any end of the
+first run, and in any partitions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ import httpx
 import pyarrow as pa
 import pytest
 from pyspark import TaskContext
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from tailrace_client import Tailrace
 from tailrace_spark import TailraceDataSource
+from tailrace_spark.sink.staging import places_of
 from tests.spark.queries import (
     CHUNK_ROWS,
     ROWS,
@@ -24,6 +27,7 @@ from tests.spark.queries import (
     assert_each_once,
     once_started,
     read_stream,
+    wait_for_any,
     write_input,
 )
 from tests.support.server_process import running_server
@@ -98,20 +102,15 @@ def write(rows: DataFrame, checkpoint: Path, options: dict[str, object]) -> None
 
 
 def only_the_second(url: str, stream: str, batches: Batches) -> Batches:
-    """Of the second partition some chunks are written. Then all tasks fail."""
+    """Of the second partition some chunks are staged. Then all tasks fail."""
     context = TaskContext.get()
     assert context
     if context.partitionId() == 1:
         yield from islice(batches, HANDED_ON)
-    wait_for_any(url, stream)
+    query_id = context.getLocalProperty("sql.streaming.queryId")
+    assert query_id
+    wait_for_any(url, places_of(stream, query_id).chunks)
     raise RuntimeError("this run writes no more")
-
-
-def wait_for_any(url: str, stream: str) -> None:
-    """Wait until the stream has an entry."""
-    query: dict[str, str | int] = {"after": "0-0", "wait_ms": 60_000}
-    page = httpx.get(f"{url}/v1/streams/{stream}/entries", params=query, timeout=90).json()
-    assert page["entries"], "nothing arrived"
 
 
 @pytest.fixture
@@ -121,44 +120,48 @@ def replayed(
     return Replayed(session, url, files, tmp_path, f"writer:{request.node.name}")
 
 
-def test_a_batch_begun_over_four_partitions_is_refused_over_two_and_ends_over_four(
+def test_a_batch_begun_over_four_partitions_ends_over_two_and_was_seen_by_nobody_before(
     replayed: Replayed,
 ) -> None:
     with pytest.raises(Exception, match="this run writes no more"):
         replayed.run(4, only_the_second)
+    with pytest.raises(httpx.HTTPStatusError, match="404"):
+        replayed.state()
+    replayed.run(2)
+    assert_each_once(replayed.url, replayed.stream)
+
+
+def test_a_batch_that_was_written_before_its_driver_died_adds_nothing_in_any_partitions(
+    replayed: Replayed,
+) -> None:
+    replayed.run(4)
     before = replayed.state()
-    assert 0 < before[0] < ROWS
-    for _ in range(2):
-        with pytest.raises(Exception, match=r"SinkError: LAYOUT_CHANGED: .*then it continues"):
-            replayed.run(2)
+    for partitions in (4, 3):
+        replayed.forget_the_commit()
+        replayed.run(partitions)
         assert replayed.state() == before
-    replayed.run(4)
     assert_each_once(replayed.url, replayed.stream)
 
 
-def test_a_batch_ends_over_other_partitions_that_agree_with_the_chunks_that_are_written(
-    replayed: Replayed,
+def test_a_write_without_a_producer_of_its_own_leaves_no_stream_behind(
+    session: SparkSession, url: str
 ) -> None:
-    with pytest.raises(Exception, match="this run writes no more"):
-        replayed.run(4, only_the_second)
-    # Over three partitions, the third and the fourth become one, and the second is as it was.
-    replayed.run(3)
-    assert_each_once(replayed.url, replayed.stream)
+    writer = session.range(10).write.format("tailrace").mode("append").options(url=url, stream="alone")
+    writer.save()
+    with Tailrace(url) as tailrace:
+        assert [item.key for item in tailrace.streams("alone")] == ["alone"]
 
 
-def test_a_batch_whose_driver_died_amid_it_ends_in_the_same_partitions(replayed: Replayed) -> None:
-    with pytest.raises(Exception, match="this run writes no more"):
-        replayed.run(4, only_the_second)
-    replayed.run(4)
-    assert_each_once(replayed.url, replayed.stream)
+def test_a_batch_write_with_a_producer_needs_the_number_of_the_batch(session: SparkSession, url: str) -> None:
+    writer = session.range(10).write.format("tailrace").mode("append").options(url=url, stream="numbered")
+    writer = writer.option("producerId", "nightly")
+    with pytest.raises(PySparkException, match="producerId: set batchId as well"):
+        writer.save()
+    for _ in range(2):
+        writer.option("batchId", "1").save()
+    assert len(ids_in(url, "numbered")) == 10
 
 
-def test_a_batch_that_was_written_before_its_driver_died_adds_nothing_in_the_same_partitions(
-    replayed: Replayed,
-) -> None:
-    replayed.run(4)
-    before = replayed.state()
-    replayed.forget_the_commit()
-    replayed.run(4)
-    assert replayed.state() == before
-    assert_each_once(replayed.url, replayed.stream)
+def ids_in(url: str, stream: str) -> list[str]:
+    with Tailrace(url) as tailrace:
+        return [entry_id for entry_id, _ in tailrace.stream(stream).read()]

@@ -2,8 +2,8 @@
 
 Why. Rows reach a Python worker as an Arrow stream over a socket. If the executor or the driver is killed, or
 the computation of the rows fails, the socket ends, and Arrow takes an end between two batches for the end of
-the stream. The rows so far would look like the whole partition. Their last chunk, shorter than it should be,
-would be written with the key of the complete chunk, and the server would refuse every replay.
+the stream. The rows so far would look like the whole partition, and the driver would commit the batch without
+the others.
 
 How. After a complete stream, Spark sends a mark that the worker itself reads; after a broken stream nothing
 follows. So this module checks that there is another byte, and leaves it there. The input of the worker is a

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
-from tailrace_spark.errors import BadOption
 from tailrace_spark.option_checks import (
     ascii_text,
     integer_within,
@@ -17,7 +16,7 @@ from tailrace_spark.option_checks import (
     true_or_false,
 )
 
-Order = Literal["auto", "source", "sorted"]
+CommitUnit = Literal["batch", "chunk"]
 Compression = Literal["none", "gzip", "zstd"]
 
 CHUNK_ROWS_MAX: Final = 100_000
@@ -28,7 +27,6 @@ CHUNK_BYTES_MAX: Final = 64 << 20
 PRODUCER_ID_CHARACTERS_MAX: Final = 400
 """The server accepts 512 characters; the sink adds a few for dead letters."""
 
-PARTITIONS_MAX: Final = 100_000
 DEAD_LETTERS_MOST: Final = 1_000_000
 RETRY_DEADLINE_MAX_S: Final = 86_400
 TIMEOUT_MAX_S: Final = 3_600
@@ -38,15 +36,14 @@ TIMEOUT_MAX_S: Final = 3_600
 class SinkOptions:
     """The checked options of a sink.
 
-    `token_env`, `token_file`: the environment variable or the file with the token, on the machines of the
-    tasks. `ca_file`: a PEM file of trusted certificate authorities, on the machines of the tasks.
+    `token_env`, `token_file`: the environment variable or the file with the token, on the driver and
+    the machines of the tasks. `ca_file`: a PEM file of trusted certificate authorities, on the same machines.
 
     `chunk_rows`, `chunk_bytes`: the most rows and bytes of one request (a single larger row is sent alone).
-    `compression`: the compression of request bodies.
+    `compression`: the compression of request bodies. Staged chunks are always compressed.
 
-    `order`: "source" sends rows as they arrive, "sorted" sorts each partition, "auto" sorts if the rows come
-    from a shuffle, which changes their order each time. `sort_by`: columns to sort by first. `partitions`:
-    redistribute the rows by their contents over this many partitions.
+    `commit`: "batch" stages all chunks of a batch and then publishes them. "chunk" appends each chunk at
+    once; then a replay must cut the same rows into the same chunks.
 
     `stream_column`: the column that names the stream of each row; null means the sink's own stream.
     `dead_letter_stream`: the stream for refused rows, at most `dead_letters_max` for each batch; without it,
@@ -66,9 +63,7 @@ class SinkOptions:
     chunk_rows: int = 5_000
     chunk_bytes: int = 8 << 20
     compression: Compression = "none"
-    order: Order = "auto"
-    sort_by: tuple[str, ...] = ()
-    partitions: int | None = None
+    commit: CommitUnit = "batch"
     stream_column: str | None = None
     dead_letter_stream: str | None = None
     dead_letters_max: int = 100
@@ -82,20 +77,7 @@ def sink_options(given: Mapping[str, object]) -> SinkOptions:
     """Return the checked options. Raises `BadOption`."""
     refuse_unknown(given, {field.name for field in fields(SinkOptions)})
     read: dict[str, Any] = {name: _checked(name, value) for name, value in given.items() if value is not None}
-    options = SinkOptions(**read)
-    if options.sort_by and options.order == "source":
-        raise BadOption("sort_by: order='source' does not sort rows; remove one of the two options")
-    if options.keep_ids:
-        _refuse_another_order(options)
-    return options
-
-
-def _refuse_another_order(options: SinkOptions) -> None:
-    given = {"partitions": options.partitions is not None, "sort_by": bool(options.sort_by)}
-    for name in (name for name, is_given in given.items() if is_given):
-        raise BadOption(
-            f"{name}: with keep_ids, one partition is written in the order of the ids; remove {name}"
-        )
+    return SinkOptions(**read)
 
 
 def _checked(name: str, value: object) -> object:
@@ -108,17 +90,9 @@ def _checked(name: str, value: object) -> object:
     return _OTHERS.get(name, text)(name, value)
 
 
-def _names(name: str, value: object) -> tuple[str, ...]:
-    given = [value] if isinstance(value, str) else value
-    if not isinstance(given, Sequence):
-        raise BadOption(f"{name}: {value!r} is neither a column name nor a list of column names")
-    return tuple(text(name, each) for each in given)
-
-
 _INTEGERS: Final[Mapping[str, tuple[int, int]]] = {
     "chunk_rows": (1, CHUNK_ROWS_MAX),
     "chunk_bytes": (CHUNK_BYTES_MIN, CHUNK_BYTES_MAX),
-    "partitions": (1, PARTITIONS_MAX),
     "dead_letters_max": (0, DEAD_LETTERS_MOST),
 }
 _SECONDS: Final[Mapping[str, tuple[float, float]]] = {
@@ -128,9 +102,8 @@ _SECONDS: Final[Mapping[str, tuple[float, float]]] = {
 _OTHERS: Final[Mapping[str, Callable[[str, object], object]]] = {
     "keep_ids": true_or_false,
     "producer_id": lambda name, value: ascii_text(name, value, PRODUCER_ID_CHARACTERS_MAX),
-    "sort_by": _names,
 }
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "order": get_args(Order),
+    "commit": get_args(CommitUnit),
     "compression": get_args(Compression),
 }

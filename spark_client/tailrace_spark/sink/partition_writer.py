@@ -1,41 +1,37 @@
-"""The code that runs in a task: it converts the rows of one partition to lines, cuts them into chunks and
-sends them.
+"""The code that runs in a task: it converts the rows of one partition to lines, cuts them into chunks, and
+stages or appends them.
 
-This module owns the idempotency keys. A key is made from partition and chunk, because a retried task cuts the
-same chunks from the same rows. The module keeps nothing between tasks.
+This module owns the idempotency keys of chunks. A key is made from partition and chunk. The module keeps
+nothing between tasks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
+from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 
-from tailrace_client import TailraceError
 from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.errors import BadOption, SinkError
+from tailrace_spark.sink.appender import Appender
 from tailrace_spark.sink.chunks import chunks_of
-from tailrace_spark.sink.dead_letters import DeadLetters, Rows
 from tailrace_spark.sink.entry_form import EntryForm
-from tailrace_spark.sink.layout import short_digest
 from tailrace_spark.sink.lines import LINE
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, report_row
 from tailrace_spark.sink.row_lines import row_lines
-from tailrace_spark.sink.run_sender import Checked, RunSender
 from tailrace_spark.sink.sender import Replay, Sender, Sent, Shape
+from tailrace_spark.sink.staging import Chunk, Stager, encoding_of, places_of
 from tailrace_spark.values.escapes import body_of
 
 STREAM: Final = "stream"
 """The column with the stream of each row, next to the lines of a batch, if rows choose their stream."""
-
-NO_STREAM: Final = TailraceError(
-    "NO_STREAM", "the row names no stream, and the sink has no stream of its own"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,50 +43,45 @@ class Job:
     stream: str | None
     form: EntryForm
     options: SinkOptions
-    replay: Replay
+    producer_id: str
+    batch_id: int
+
+    @property
+    def shape(self) -> Shape:
+        """Return what each line is."""
+        return "entry" if self.form.has_whole_entries else "fields"
 
 
 def write_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
     """Write all rows of the partition of this task. Returns its report, which contains the failure if the
     write failed."""
-    return write_or_check(job, batches)[0]
-
-
-def write_or_check(job: Job, batches: Iterable[pa.RecordBatch]) -> tuple[pa.RecordBatch, Checked]:
-    """Write the partition as `write_partition` does. If the job names its run, and an earlier run began the
-    batch, check the chunks and return what is known of them."""
     context = TaskContext.get()
     assert context is not None
-    writer = _PartitionWriter(job, context.partitionId())
+    kind = _AppendingWriter if job.options.commit == "chunk" else _StagingWriter
+    writer = kind(job, context.partitionId())
     try:
         writer.write(batches)
     except (SinkError, BadOption) as error:
-        return report_row(writer.counts, str(error)), Checked()
-    return report_row(writer.counts), writer.checked
+        return report_row(writer.counts, [], str(error))
+    return report_row(writer.counts, writer.staged)
 
 
 class _PartitionWriter:
+    """The steps that both ways to write share."""
+
     def __init__(self, job: Job, partition: int) -> None:
         self._job = job
         self._partition = partition
-        self.checked = Checked()
         self._sent = Sent()
         self._rows = 0
-        self._shape: Shape = "entry" if job.form.has_whole_entries else "fields"
-        self._sender = self._sender_of(job.replay)
-        self._dead = DeadLetters(
-            self._sender,
-            self._sender_of(_replay_of_dead_letters(job)),
-            job.options.dead_letter_stream,
-            job.options.dead_letters_max,
-        )
+        self.staged: list[Chunk] = []
 
     @property
     def counts(self) -> PartitionCounts:
         """Return the counts so far."""
         sent = self._sent
         return PartitionCounts(
-            self._rows, sent.bytes, sent.requests, sent.replayed, sent.retries, self._dead.count
+            self._rows, sent.bytes, sent.requests, sent.replayed, sent.retries, self._dead_letters()
         )
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> None:
@@ -98,9 +89,15 @@ class _PartitionWriter:
         options = self._job.options
         chunks = chunks_of(self._lines(batches), options.chunk_rows, options.chunk_bytes)
         for number, chunk in enumerate(chunks):
-            for stream, key, body in self._by_stream(chunk, f"{self._partition}-{number}"):
-                self._write(stream, key, body)
+            for stream, key, lines in self._by_stream(chunk, f"{self._partition}-{number}"):
+                self._write(stream, key, b"".join(map(body_of, lines[LINE].chunks)), lines.num_rows)
             self._rows += chunk.num_rows
+
+    def _write(self, stream: str, key: str, body: bytes, rows: int) -> None:
+        raise NotImplementedError
+
+    def _dead_letters(self) -> int:
+        return 0
 
     def _lines(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches of lines, with the stream of each row if rows choose it."""
@@ -111,40 +108,49 @@ class _PartitionWriter:
                 columns[STREAM] = batch.column(form.stream)
             yield pa.RecordBatch.from_pydict(columns)
 
-    def _by_stream(self, chunk: pa.Table, key: str) -> Iterator[tuple[str, str, bytes]]:
-        """Yield stream, key and body of each request for the chunk. The rows of a stream keep their order."""
+    def _by_stream(self, chunk: pa.Table, key: str) -> Iterator[tuple[str, str, pa.Table]]:
+        """Yield stream, key and lines of each request for the chunk. The rows of a stream keep their
+        order."""
         own = self._job.stream or ""
         if self._job.form.stream is None:
-            yield own, key, _body(chunk)
+            yield own, key, chunk
             return
         streams = chunk[STREAM].fill_null(own)
         for number, name in enumerate(sorted(pc.unique(streams).to_pylist())):
-            yield name, f"{key}.{number}", _body(chunk.filter(pc.equal(streams, name)))
-
-    def _write(self, stream: str, key: str, body: bytes) -> None:
-        if not stream:
-            self._dead.set_aside(Rows(stream, key, _lines_of(body), self._shape), NO_STREAM)
-            return
-        try:
-            self._sender.send(stream, body, key, self._shape)
-        except TailraceError as error:
-            self._dead.divide(Rows(stream, key, _lines_of(body), self._shape), error)
-
-    def _sender_of(self, replay: Replay) -> Sender:
-        arguments = (self._job.endpoint, replay, self._job.options, self._sent, self._partition)
-        return RunSender(*arguments, self.checked) if replay.run else Sender(*arguments)
+            yield name, f"{key}.{number}", chunk.filter(pc.equal(streams, name))
 
 
-def _body(chunk: pa.Table) -> bytes:
-    return b"".join(map(body_of, chunk[LINE].chunks))
+class _StagingWriter(_PartitionWriter):
+    def __init__(self, job: Job, partition: int) -> None:
+        super().__init__(job, partition)
+        replay = Replay(job.producer_id, job.batch_id, "")
+        sender = Sender(job.endpoint, replay, job.options, self._sent, partition)
+        places = places_of(job.stream, job.producer_id)
+        self._stager = Stager(sender, places, encoding_of(job.options), self.staged)
+
+    def _write(self, stream: str, key: str, body: bytes, rows: int) -> None:
+        self._stager.write(stream, key, body, rows)
 
 
-def _lines_of(body: bytes) -> list[bytes]:
-    return body.splitlines(keepends=True)
+class _AppendingWriter(_PartitionWriter):
+    def __init__(self, job: Job, partition: int) -> None:
+        super().__init__(job, partition)
+        replay = Replay(job.producer_id, job.batch_id, _layout_of(job.options, job.form.schema))
+        self._appender = Appender(job.endpoint, job.stream, job.options, replay, self._sent, partition)
+
+    def _write(self, stream: str, key: str, body: bytes, rows: int) -> None:  # noqa: ARG002
+        self._appender.append(stream, key, self._appender.sender.packed(body, self._job.shape))
+
+    def _dead_letters(self) -> int:
+        return self._appender.dead_letters
 
 
-def _replay_of_dead_letters(job: Job) -> Replay:
-    """Return the producer for dead letters. Two sinks of one query can share a stream for dead letters, so
-    each sink is a producer of its own there."""
-    sink = short_digest(job.stream or "")
-    return replace(job.replay, producer_id=f"{job.replay.producer_id}:dead:{sink}")
+def _layout_of(options: SinkOptions, schema: T.StructType) -> str:
+    """Return the text that the server pins with the first chunk of a batch: a replay with other settings is
+    refused. The partitions are not in it."""
+    columns = ",".join(f"{field.name}:{field.dataType.simpleString()}" for field in schema)
+    digest = blake2b(columns.encode(), digest_size=6).hexdigest()
+    return (
+        f"chunks of {options.chunk_rows} rows, {options.chunk_bytes} bytes; "
+        f"compression {options.compression}; columns {digest}"
+    )

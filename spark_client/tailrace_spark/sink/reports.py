@@ -8,6 +8,7 @@ the failure in its row and does not raise: Spark would try it again at once, wit
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
@@ -24,15 +25,16 @@ from pyspark.sql.streaming.listener import (
 )
 
 from tailrace_spark.errors import SinkError
+from tailrace_spark.sink.staging import Chunk
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionCounts:
     """The counts of one partition.
 
-    `rows`: rows of the partition, including dead letters. `bytes`: bytes that were sent, without repetitions.
-    `requests`: requests that succeeded. `replayed`: how many of these the server had already carried out in
-    an earlier attempt. `retries`: repeated requests of the task attempt that succeeded. `dead_letters`:
+    `rows`: rows of the partition, including dead letters. `bytes`: bytes that were appended, as they were
+    sent, without repetitions. `requests`: appends to the stream that succeeded. `replayed`: how many of these
+    the server had already carried out in an earlier attempt. `retries`: repeated requests. `dead_letters`:
     refused rows.
     """
 
@@ -45,30 +47,48 @@ class PartitionCounts:
 
 
 FAILURE: Final = "failure"
+STAGED: Final = "staged"
 REPORT_SCHEMA: Final = (
-    ", ".join(f"{field.name} bigint" for field in fields(PartitionCounts)) + f", {FAILURE} string"
+    ", ".join(f"{field.name} bigint" for field in fields(PartitionCounts))
+    + f", {FAILURE} string, {STAGED} string"
 )
-"""The schema of the row that a task returns to the driver: its counts, and the failure if there was one."""
+"""The schema of the row that a task returns to the driver: its counts, the failure if there was one, and the
+chunks that it staged, as JSON."""
 
 _ARROW_SCHEMA: Final = pa.schema(
-    [*((field.name, pa.int64()) for field in fields(PartitionCounts)), (FAILURE, pa.string())]
+    [
+        *((field.name, pa.int64()) for field in fields(PartitionCounts)),
+        (FAILURE, pa.string()),
+        (STAGED, pa.string()),
+    ]
 )
 
 
-def report_row(counts: PartitionCounts, failure: str | None = None) -> pa.RecordBatch:
+def report_row(
+    counts: PartitionCounts, staged: Sequence[Chunk], failure: str | None = None
+) -> pa.RecordBatch:
     """Return the counts as one row of `REPORT_SCHEMA`."""
-    return pa.RecordBatch.from_pylist([{**asdict(counts), FAILURE: failure}], _ARROW_SCHEMA)
+    row = {**asdict(counts), FAILURE: failure, STAGED: json.dumps(staged, separators=(",", ":"))}
+    return pa.RecordBatch.from_pylist([row], _ARROW_SCHEMA)
+
+
+def staged_in(rows: Sequence[Row] | Sequence[dict[str, Any]]) -> list[list[Chunk]]:
+    """Return the chunks that the tasks staged, one list for each partition."""
+    return [[Chunk(*chunk) for chunk in json.loads(row[STAGED])] for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """The report of one complete batch: `counts` of all its `partitions`, and the duration of the write."""
+    """The report of one complete batch: `counts` of all its `partitions`, and the duration of the write.
+    `is_replay`: an earlier run had committed the batch. The rows of this run were not written; `partitions`
+    is 0."""
 
     query_id: str
     batch_id: int
     partitions: int
     counts: PartitionCounts
     duration_s: float
+    is_replay: bool = False
 
     def __str__(self) -> str:
         counts = ", ".join(f"{name} {count}" for name, count in asdict(self.counts).items())
@@ -83,8 +103,14 @@ def added_up(rows: Sequence[Row] | Sequence[dict[str, Any]]) -> PartitionCounts:
     failures = [row[FAILURE] for row in rows if row[FAILURE] is not None]
     if failures:
         raise SinkError(f"{failures[0]} ({len(failures)} of {len(rows)} partitions failed)")
+    names = [field.name for field in fields(PartitionCounts)]
+    return summed([PartitionCounts(**{name: row[name] for name in names}) for row in rows])
+
+
+def summed(counts: Sequence[PartitionCounts]) -> PartitionCounts:
+    """Return the sum of the counts."""
     return PartitionCounts(
-        **{field.name: sum(row[field.name] for row in rows) for field in fields(PartitionCounts)}
+        **{field.name: sum(getattr(each, field.name) for each in counts) for field in fields(PartitionCounts)}
     )
 
 

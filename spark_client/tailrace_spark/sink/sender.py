@@ -17,12 +17,11 @@ import pyarrow as pa
 
 from tailrace_client import RetryPolicy, Tailrace, TailraceError
 from tailrace_spark.endpoint import Endpoint
-from tailrace_spark.sink.batch_requests import Body
-from tailrace_spark.sink.layout import with_run
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.request_errors import sink_error
 
 Shape = Literal["fields", "entry"]
+Encoding = Literal["gzip", "zstd"]
 T = TypeVar("T")
 
 REFUSES_ROWS: Final = frozenset({HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY})
@@ -39,21 +38,22 @@ log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """The identity by which the server recognises a batch: its producer, its number and its layout.
+class Body:
+    """The body of one request, as it is sent."""
 
-    `run`: the run of the query, for a writer that cannot know the number of partitions; else empty.
-    """
+    content: bytes
+    shape: Shape
+    encoding: Encoding | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The identity by which the server recognises the chunks of a batch: the producer, the number of the
+    batch and a text, the layout, that says where the chunks come from."""
 
     producer_id: str
     batch_id: int
     layout: str
-    run: str = ""
-
-    @property
-    def pinned(self) -> str:
-        """Return the text that the server pins with the first chunk of the batch."""
-        return with_run(self.layout, self.run)
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class Sender:
         Raises `TailraceError` if the server refuses the rows themselves, and `SinkError` for every other
         failure that lasts until the deadline.
         """
-        self._append(stream, self.packed(body, shape), key, self._replay.pinned)
+        self.send_packed(stream, self.packed(body, shape), key)
 
     def packed(self, body: bytes, shape: Shape) -> Body:
         """Return the body as `send` sends it."""
@@ -101,28 +101,15 @@ class Sender:
 
     def send_packed(self, stream: str, body: Body, key: str) -> None:
         """Append the lines of a packed body, as `send` does."""
-        self._append(stream, body, key, self._replay.pinned)
-
-    def repeat(self, stream: str, key: str, request: Callable[[Tailrace], T]) -> T:
-        """Return the result of a request that may be repeated. Raises as `send` does."""
-        delay_after = self._policy.attempts(is_idempotent=True).delay_after
-        while True:
-            try:
-                return request(self._endpoint.client(self._turn))
-            except TailraceError as error:
-                delay_s = self._delay_s(error, delay_after, self._where(stream, key))
-            time.sleep(delay_s)
-
-    def _append(self, stream: str, body: Body, key: str, layout: str) -> None:
         result = self.repeat(
             stream,
-            key,
+            f"chunk {key}",
             lambda client: client.stream(stream).import_lines(
                 body.content,
                 shape=body.shape,
                 producer_id=self._replay.producer_id,
                 producer_epoch=self._replay.batch_id,
-                producer_layout=layout,
+                producer_layout=self._replay.layout,
                 idempotency_key=key,
                 content_encoding=body.encoding,
             ),
@@ -130,6 +117,17 @@ class Sender:
         self._sent.requests += 1
         self._sent.replayed += result.replayed
         self._sent.bytes += len(body.content)
+
+    def repeat(self, stream: str, what: str, request: Callable[[Tailrace], T]) -> T:
+        """Return the result of a request that may be repeated. Raises as `send` does. `what`: the part of the
+        batch that errors name."""
+        delay_after = self._policy.attempts(is_idempotent=True).delay_after
+        while True:
+            try:
+                return request(self._endpoint.client(self._turn))
+            except TailraceError as error:
+                delay_s = self._delay_s(error, delay_after, self._where(stream, what))
+            time.sleep(delay_s)
 
     def _delay_s(
         self, error: TailraceError, delay_after: Callable[[TailraceError], float], where: str
@@ -151,9 +149,9 @@ class Sender:
         """Return the exception for a request that failed for good."""
         return sink_error(error, where, self._replay.layout)
 
-    def _where(self, stream: str, key: str) -> str:
+    def _where(self, stream: str, what: str) -> str:
         replay = self._replay
-        return f"stream {stream!r}, query {replay.producer_id}, batch {replay.batch_id}, chunk {key}"
+        return f"stream {stream!r}, query {replay.producer_id}, batch {replay.batch_id}, {what}"
 
 
 def refuses_rows(error: TailraceError) -> bool:

@@ -1,21 +1,20 @@
 """The sink for `foreachBatch`: it appends each row of a micro-batch to a stream exactly once.
 
-How it works. On the driver, the sink decides what each column becomes, makes the partitions and order of the
-batch repeatable, and describes the cut of the batch in a text, the layout. In each task, rows become lines,
-lines become chunks, and each chunk is one request with the key (query, batch, partition, chunk). The server
-remembers the keys of the last two batches of each query as durably as the entries.
+How it works. In each task, rows become lines, lines become chunks, and each chunk is staged where no reader
+of the stream sees it. When all tasks have returned, the driver commits the batch: it stores which chunks
+count, once for each query and batch, and publishes them (`commit`).
 
 What can go wrong, and what happens then:
 
-* A task fails, runs twice, or loses a response: the same chunk is sent again with the same key and adds
-  nothing.
-* The driver dies between write and commit: Spark gives the restarted query the same batch with the same
-  number, and its chunks add nothing either.
-* A replayed batch is cut differently (other partitions, chunks or columns): the layout differs, and the
-  server refuses the batch before it writes anything. If the rows themselves differ, the server refuses the
-  chunk.
+* A task fails, runs twice, or loses a response: its chunks are staged again. Only the attempt whose result
+  Spark returns to the driver counts.
+* The driver dies before the commit: the replay stages the batch again, whatever its rows are.
+* The driver dies in or after the commit: the replay publishes the rest of the chunks that count. It does not
+  compute its own rows.
 * The server is unavailable: requests are retried until their deadline, then the batch fails.
 * The server refuses a row: the row goes to the dead-letter stream, or the batch fails if there is none.
+
+With `commit="chunk"` there is one step: tasks append their chunks at once.
 
 The sink never collects rows on the driver. The server decides what an append means.
 """
@@ -26,10 +25,12 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
+from uuid import uuid4
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from tailrace_spark.classic_session import check_classic
@@ -37,15 +38,23 @@ from tailrace_spark.endpoint import Endpoint, urls_of
 from tailrace_spark.errors import BadOption, headed_by_sentence
 from tailrace_spark.option_checks import text
 from tailrace_spark.sink.claims import Claim, claim
-from tailrace_spark.sink.columns import numbered
+from tailrace_spark.sink.columns import id_order, numbered
+from tailrace_spark.sink.commit import Commit
+from tailrace_spark.sink.commit_state import BEGUN, Batch
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.entry_form import entry_form
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.options import sink_options
 from tailrace_spark.sink.partition_writer import Job, write_partition
-from tailrace_spark.sink.repeatable import repeatable
-from tailrace_spark.sink.reports import REPORT_SCHEMA, BatchReport, SinkProgressListener, added_up
-from tailrace_spark.sink.sender import QUERY_ID, Replay
+from tailrace_spark.sink.reports import (
+    REPORT_SCHEMA,
+    BatchReport,
+    PartitionCounts,
+    SinkProgressListener,
+    added_up,
+    staged_in,
+)
+from tailrace_spark.sink.sender import QUERY_ID
 from tailrace_spark.tokens import TokenSource
 
 REPORTS_KEPT: Final = 100
@@ -91,13 +100,20 @@ class TailraceSink:
         producer_id = self._producer_id(frame)
         self._claim(frame, batch_id, producer_id)
         form = entry_form(frame.schema, self._options)
-        ready = repeatable(frame, self._options)
-        replay = Replay(producer_id, batch_id, ready.layout(self._options))
-        job = Job(self._endpoint, self._stream, form, self._options, replay)
-        counts = added_up(numbered(ready.frame).mapInArrow(_task(job), REPORT_SCHEMA).collect())
-        check_count(counts.dead_letters, self._options.dead_letters_max)
+        job = Job(self._endpoint, self._stream, form, self._options, producer_id, batch_id)
+        rows = frame.repartition(1).sortWithinPartitions(*id_order()) if self._options.keep_ids else frame
+        partitions: int | None
+        if self._options.commit == "chunk":
+            partitions, counts = _appended(rows, job)
+        else:
+            batch = Batch(producer_id, batch_id, _query_id(frame) or "", uuid4().hex)
+            partitions, counts = _committed(
+                Commit(self._endpoint, self._options, self._stream, batch), rows, job
+            )
         duration_s = time.monotonic() - began_s
-        return self._keep(BatchReport(producer_id, batch_id, ready.partitions, counts, duration_s))
+        return self._keep(
+            BatchReport(producer_id, batch_id, partitions or 0, counts, duration_s, partitions is None)
+        )
 
     def progress_listener(
         self, on_batch: Callable[[StreamingQueryProgress, BatchReport], None]
@@ -109,8 +125,7 @@ class TailraceSink:
         )
 
     def _producer_id(self, frame: DataFrame) -> str:
-        query_id = frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
-        found = self._options.producer_id or query_id
+        found = self._options.producer_id or _query_id(frame)
         if found is None:
             raise BadOption(
                 "producer_id: it is not set, and outside a streaming query there is no query id; set it"
@@ -120,7 +135,7 @@ class TailraceSink:
     def _claim(self, frame: DataFrame, batch_id: int, producer_id: str) -> None:
         """Raise `BadOption` if this batch of a streaming query already wrote another DataFrame with the same
         keys."""
-        if frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID) is not None:
+        if _query_id(frame) is not None:
             claim(Claim(self._endpoint.urls, self._stream, producer_id), frame, batch_id)
 
     def _keep(self, report: BatchReport) -> BatchReport:
@@ -129,6 +144,33 @@ class TailraceSink:
         while len(self.reports) > REPORTS_KEPT:
             self.reports.popitem(last=False)
         return report
+
+
+def _query_id(frame: DataFrame) -> str | None:
+    return frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
+
+
+def _committed(commit: Commit, frame: DataFrame, job: Job) -> tuple[int | None, PartitionCounts]:
+    """Stage and commit the batch. Returns the number of partitions, None if an earlier run had committed the
+    batch, and the counts."""
+    state = commit.begin()
+    if state.state != BEGUN:
+        return None, commit.finish(state)
+    rows = _run(frame, job)
+    retries = added_up(rows).retries
+    counts = commit.finish(commit.choose({state.id}, staged_in(rows), job.shape))
+    return len(rows), replace(counts, retries=counts.retries + retries)
+
+
+def _appended(frame: DataFrame, job: Job) -> tuple[int, PartitionCounts]:
+    rows = _run(frame, job)
+    counts = added_up(rows)
+    check_count(counts.dead_letters, job.options.dead_letters_max)
+    return len(rows), counts
+
+
+def _run(frame: DataFrame, job: Job) -> list[Row]:
+    return numbered(frame).mapInArrow(_task(job), REPORT_SCHEMA).collect()
 
 
 def _task(job: Job) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

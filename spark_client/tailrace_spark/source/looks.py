@@ -18,7 +18,7 @@ from tailrace_client.generated.models import ReadBody, ReadPosition, StreamItem,
 from tailrace_spark.source.checkpoint import Positions
 from tailrace_spark.source.options import MS_PER_S
 from tailrace_spark.source.requests import Requests
-from tailrace_spark.source.selection import literal_prefix
+from tailrace_spark.source.selection import literal_prefix, matches
 from tailrace_spark.source.stream_requests import Look, SourceStream
 
 STREAMS_PER_READ: Final = 1_000
@@ -43,7 +43,7 @@ class Selection(Requests):
         if self.options.pattern is None:
             return {name: self.stream(name).look() for name in self.options.streams}
         listed = {item.key: item for item in self._listed()}
-        expected = [name for name in known if self.options.pattern.fullmatch(name)]
+        expected = [name for name in known if matches(self.options.pattern, name)]
         return {
             name: self._look_again(name, listed.get(name), known)
             for name in dict.fromkeys([*listed, *expected])
@@ -75,7 +75,7 @@ class Selection(Requests):
         while True:
             page = self._page(after)
             for item in page.streams:
-                if item.encoding is None and self.options.pattern.fullmatch(item.key):
+                if item.encoding is None and matches(self.options.pattern, item.key):
                     yield item
             if page.next_ is None:
                 return

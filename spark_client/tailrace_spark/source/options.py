@@ -52,6 +52,7 @@ AS_IN_THE_SINK: Final = {
     "caFile": "ca_file",
     "chunkRows": "chunk_rows",
     "chunkBytes": "chunk_bytes",
+    "commit": "commit",
     "compression": "compression",
     "streamColumn": "stream_column",
     "deadLetterStream": "dead_letter_stream",
@@ -61,7 +62,7 @@ AS_IN_THE_SINK: Final = {
     "tokenEnv": "token_env",
     "tokenFile": "token_file",
 }
-WRITING: Final = (*dict.fromkeys((*SHARED, "stream", *AS_IN_THE_SINK)), "order", "batchId")
+WRITING: Final = (*dict.fromkeys((*SHARED, "stream", *AS_IN_THE_SINK)), "batchId")
 SPARKS_OWN: Final = ("checkpointLocation", "queryName")
 """Options of Spark itself, which Spark passes to a streaming write together with the others."""
 
@@ -117,16 +118,14 @@ class ReadOptions:
 class WriteOptions:
     """The checked options of a write.
 
-    `stream`: None if a column names the stream of each row. `is_sorted`: whether each partition is sorted
-    before it is cut into chunks. `batch_id`: the epoch of a batch write; a streaming write uses Spark's batch
-    id.
+    `stream`: None if a column names the stream of each row. `batch_id`: the number of a batch write, if it is
+    given; a streaming write uses Spark's batch id.
     """
 
     endpoint: Endpoint
     stream: str | None
     sink: SinkOptions
-    is_sorted: bool
-    batch_id: int
+    batch_id: int | None
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
@@ -171,8 +170,9 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         endpoint=_endpoint(options),
         stream=None if is_routed else _stream(options),
         sink=sink,
-        is_sorted=_word("order", options, "source", "sorted") == "sorted",
-        batch_id=integer_within("batchId", options.get("batchId", 0), 0, BATCH_ID_MAX),
+        batch_id=(
+            integer_within("batchId", options["batchId"], 0, BATCH_ID_MAX) if "batchId" in options else None
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from tailrace_spark.errors import BadOption
 from tailrace_spark.option_checks import text
+from tailrace_spark.sink.staging import STAGED
 from tailrace_spark.source.offsets import Bounds
 
 SELECTING: Final = ("stream", "streams", "streamPattern")
@@ -35,6 +36,12 @@ def selected(options: Mapping[str, str]) -> tuple[tuple[str, ...], Pattern[str] 
     if "streamPattern" in options:
         return (), _pattern(options["streamPattern"])
     return (text("stream", options["stream"]),) if "stream" in options else _names(options["streams"]), None
+
+
+def matches(pattern: Pattern[str], name: str) -> bool:
+    """Return whether the pattern selects the stream. Streams in which writes stage their chunks are never
+    selected."""
+    return pattern.fullmatch(name) is not None and STAGED.search(name) is None
 
 
 def check_bounds(option: str, bounds: Bounds, streams: tuple[str, ...]) -> None:

@@ -1,23 +1,20 @@
-"""Write through `format("tailrace")`: the sink's chunks, keys and dead letters, from Spark's data source
+"""Write through `format("tailrace")`: the sink's chunks, commit and dead letters, from Spark's data source
 writer.
 
-How it works. Spark passes each task its partition in Arrow. The task passes it to the sink's partition
-writer, which converts values to text: each chunk is one request with the key (producer, epoch, partition,
-chunk). A streaming write takes the query id and batch id from Spark. A batch write creates a producer of its
-own, so that tasks that are retried or run twice add nothing twice. A task that fails for good reports that in
-its message, and the driver fails the write: if the task raised, Spark would try it again at once, with the
-same result.
+How it works. Spark passes each task its partition in Arrow. The task stages it as the sink's tasks do, and
+the driver commits the batch in `commit` (`sink.commit`). A streaming write takes the query id and batch id
+from Spark. A batch write without a producer of its own is one batch of a producer that nothing else uses.
 
-What the sink can do and this writer cannot: run code on the driver before the tasks start. So the number of
-partitions is unknown in the tasks, and so is whether a shuffle changed the order of rows. If an earlier run
-began the batch, the tasks append nothing, and the driver compares what they found before it appends the rest
-(`sink.replayed_batch`). After a shuffle, the user must set `order`.
+What the sink can do and this writer cannot: run code on the driver before the tasks start. So each task
+begins the batch, and gets the same token as the others. If it does not, another run took over in between, and
+the batch is not committed. A task that fails for good reports that in its message, and the driver fails the
+write: if the task raised, Spark would try it again at once, with the same result.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -31,16 +28,15 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 
-from tailrace_spark.errors import BadOption, sentence_first
+from tailrace_spark.errors import BadOption, SinkError, sentence_first
+from tailrace_spark.sink.commit import Commit
+from tailrace_spark.sink.commit_state import BEGUN, Batch, State
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.entry_form import EntryForm, entry_form
 from tailrace_spark.sink.input_check import whole
-from tailrace_spark.sink.layout import layout_of
-from tailrace_spark.sink.partition_writer import Job, write_or_check
-from tailrace_spark.sink.replayed_batch import finish
-from tailrace_spark.sink.reports import added_up
-from tailrace_spark.sink.run_sender import Checked
-from tailrace_spark.sink.sender import QUERY_ID, Replay
+from tailrace_spark.sink.partition_writer import Job, write_partition
+from tailrace_spark.sink.reports import FAILURE, added_up, staged_in
+from tailrace_spark.sink.sender import QUERY_ID, Shape
 from tailrace_spark.source.options import WriteOptions
 from tailrace_spark.source.row_order import ordered
 
@@ -51,12 +47,14 @@ log: Final = logging.getLogger(__name__)
 
 @dataclass
 class Written(WriterCommitMessage):
-    """The report of one partition, as the sink's tasks return it: counts, and the failure if there was one.
-    `checked`: the traces of an earlier run that began the batch."""
+    """The result of one task. `begun`: the state under which it staged, with the token; or the state of a
+    batch that is committed already, and then the task did nothing. None with `commit=chunk`. `report`: the
+    row that a task of the sink returns."""
 
-    report: dict[str, Any]
-    replay: Replay
-    checked: Checked
+    batch: Batch
+    shape: Shape
+    begun: State | None
+    report: dict[str, Any] | None = None
 
 
 @sentence_first
@@ -65,56 +63,77 @@ class TailraceWriter(DataSourceArrowWriter):
 
     def __init__(self, options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
         _refuse_overwriting(overwrite=overwrite)
+        if options.sink.producer_id is not None and options.batch_id is None:
+            raise BadOption(
+                "producerId: set batchId as well; it must rise from write to write, because a batch that is "
+                "written already is not written again"
+            )
         self._options = options
         self._form = entry_form(schema, options.sink)
-        producer_id = options.sink.producer_id or uuid4().hex
-        layout = _layout_of(options, schema)
-        self._replay = Replay(producer_id, options.batch_id, layout, uuid4().hex)
+        self._is_only_one = options.sink.producer_id is None
+        self._batch = Batch(options.sink.producer_id or uuid4().hex, options.batch_id or 0, "", uuid4().hex)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write one partition, in a task."""
-        return _written(self._options, self._form, self._replay, iterator)
+        return _written(self._options, self._form, self._batch, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Check the reports of all tasks on the driver, and finish what an earlier write began."""
-        _finish(self._options, messages)
+        """Commit the batch on the driver."""
+        _commit(self._options, messages)
+        self._clean()
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:  # noqa: ARG002 - Spark's parameter
+        """Remove what the tasks of a failed write staged, if no replay of it is possible."""
+        self._clean()
+
+    def _clean(self) -> None:
+        if self._is_only_one and self._options.sink.commit == "batch":
+            _commit_of(self._options, self._batch).remove()
 
 
 @sentence_first
 class TailraceStreamWriter(DataSourceStreamArrowWriter):
-    """The writer of a streaming query. It writes each batch once, even if Spark replays the batch."""
+    """The writer of a streaming query. It writes each batch once, whatever a replay of the batch is."""
 
     def __init__(self, options: WriteOptions, schema: T.StructType, *, overwrite: bool) -> None:
         _refuse_overwriting(overwrite=overwrite)
         self._options = options
         self._form = entry_form(schema, options.sink)
-        self._layout = _layout_of(options, schema)
         # Spark creates the writer on the driver and sends it to the tasks, so all tasks of a batch share it.
         # A run that replays the batch has a writer of its own.
         self._run = uuid4().hex
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write one partition, in a task. Spark passes the ids of the query and the batch to the task."""
-        producer_id = self._options.sink.producer_id or _local_property(QUERY_ID)
-        replay = Replay(producer_id, int(_local_property(BATCH_ID)), self._layout, self._run)
-        return _written(self._options, self._form, replay, iterator)
+        query_id = _local_property(QUERY_ID)
+        producer_id = self._options.sink.producer_id or query_id
+        batch = Batch(producer_id, int(_local_property(BATCH_ID)), query_id, self._run)
+        return _written(self._options, self._form, batch, iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
-        """Check the reports of all tasks of a batch on the driver, and finish what an earlier run began."""
-        _finish(self._options, messages)
+        """Commit the batch on the driver."""
+        _commit(self._options, messages)
 
 
-def _layout_of(options: WriteOptions, schema: T.StructType) -> str:
-    return layout_of(options.sink, "sorted" if options.is_sorted else "source", schema)
+def _commit_of(options: WriteOptions, batch: Batch) -> Commit:
+    return Commit(options.endpoint, options.sink, options.stream, batch)
 
 
 def _written(
-    options: WriteOptions, form: EntryForm, replay: Replay, batches: Iterable[pa.RecordBatch]
+    options: WriteOptions, form: EntryForm, batch: Batch, batches: Iterator[pa.RecordBatch]
 ) -> Written:
-    job = Job(options.endpoint, options.stream, form, options.sink, replay)
-    rows = ordered(whole(batches), form, is_sorted=options.is_sorted)
-    report, checked = write_or_check(job, rows)
-    return Written(report.to_pylist()[0], replay, checked)
+    job = Job(options.endpoint, options.stream, form, options.sink, batch.producer_id, batch.number)
+    written = Written(batch, job.shape, None)
+    if options.sink.commit == "batch":
+        try:
+            written.begun = _commit_of(options, batch).begin()
+        except (SinkError, BadOption) as error:
+            written.report = {FAILURE: str(error)}
+            return written
+        if written.begun.state != BEGUN:
+            return written
+    written.report = write_partition(job, ordered(whole(batches), form)).to_pylist()[0]
+    return written
 
 
 def _refuse_overwriting(*, overwrite: bool) -> None:
@@ -124,14 +143,20 @@ def _refuse_overwriting(*, overwrite: bool) -> None:
         )
 
 
-def _finish(options: WriteOptions, messages: Sequence[WriterCommitMessage | None]) -> None:
-    """Raise `SinkError` if a partition was not written completely. Append what only the driver may append."""
+def _commit(options: WriteOptions, messages: Sequence[WriterCommitMessage | None]) -> None:
+    """Commit the batch. Raises `SinkError` if a partition was not staged completely."""
     written = [message for message in messages if isinstance(message, Written)]
-    counts = added_up([each.report for each in written])
-    check_count(counts.dead_letters, options.sink.dead_letters_max)
-    if written:
-        finish(options.endpoint, options.sink, written[0].replay, [each.checked for each in written])
-    log.info("%s", counts)
+    if not written:
+        return
+    reports = [each.report for each in written if each.report is not None]
+    counts = added_up(reports)
+    if options.sink.commit == "chunk":
+        check_count(counts.dead_letters, options.sink.dead_letters_max)
+        log.info("%s", counts)
+        return
+    commit = _commit_of(options, written[0].batch)
+    tokens = {each.begun.id for each in written if each.begun is not None and each.begun.state == BEGUN}
+    log.info("%s", commit.finish(commit.choose(tokens, staged_in(reports), written[0].shape)))
 
 
 def _local_property(name: str) -> str:
