@@ -189,6 +189,45 @@ def test_a_stream_that_was_deleted_is_data_loss(base_url: str) -> None:
         query.plan()
 
 
+def test_a_deleted_stream_of_a_pattern_is_reported_once_and_then_leaves_the_offset(
+    base_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    add(base_url, "leaves:a", "1-0")
+    add(base_url, "leaves:b", "1-0")
+    query = Query(base_url, streamPattern="leaves:.*")
+    assert query.ids() == ["1-0", "1-0"]
+    drop(base_url, "leaves:b")
+    with pytest.raises(DataLoss, match="the stream was deleted"):
+        query.plan()
+    lossy = Query(base_url, streamPattern="leaves:.*", offset=query.offset, failOnDataLoss="false")
+    for _ in range(2):
+        assert lossy.ids() == []
+    assert caplog.text.count("the stream 'leaves:b' was deleted") == 1
+    strict = Query(base_url, streamPattern="leaves:.*", offset=lossy.offset)
+    add(base_url, "leaves:a", "2-0")
+    add(base_url, "leaves:b", "3-0")
+    assert strict.ids() == ["2-0", "3-0"]
+
+
+@pytest.mark.parametrize("option", ["stream", "streamPattern"])
+@pytest.mark.parametrize("ids", [["0-1"], ["1-0", "2-0"], ["1-5", "9-0"]])
+def test_a_stream_created_again_with_lower_or_equal_ids_is_data_loss_and_no_empty_read(
+    base_url: str, option: str, ids: list[str]
+) -> None:
+    stream = f"again:{option}:{ids[0]}"
+    for starting in ("earliest", "latest"):
+        add(base_url, stream, *NINE)
+        query = Query(base_url, **{option: stream}, startingOffsets=starting)
+        query.ids()
+        drop(base_url, stream)
+        add(base_url, stream, *ids)
+        if ids[-1] == NINE[-1]:
+            add(base_url, stream, "10-0")  # A pattern notices an equal end with the next entry.
+        with pytest.raises(DataLoss, match="deleted and created again"):
+            query.plan()
+        drop(base_url, stream)
+
+
 def test_an_offset_without_an_incarnation_takes_that_of_the_first_look(base_url: str) -> None:
     add(base_url, "pins", "1-0", "2-0", "3-0")
     query = Query(base_url, stream="pins", offset={"id": "1-0"})

@@ -21,9 +21,10 @@ This reader never trims or acknowledges anything.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -45,6 +46,8 @@ from tailrace_spark.source.options import MS_PER_S, ReadOptions
 from tailrace_spark.source.parts import parts_between, read_part
 from tailrace_spark.source.progress import GroupMover, progress
 from tailrace_spark.source.stretches import Stretches, stretches_after
+
+log: Final = logging.getLogger(__name__)
 
 
 @sentence_first
@@ -97,7 +100,8 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         is_limited = not isinstance(limit, ReadAllAvailable)
         waiting, counts = self._waiting(known)
         self._groups.move(known or {}, self._looks)
-        if known is not None:
+        gone = self._gone(known or {})
+        if known is not None and not gone:
             delay_ms = self._delay_ms(waiting, counts, is_limited=is_limited)
             if delay_ms is not None:
                 self._selection.wait({name: each.reach for name, each in waiting.items()}, delay_ms)
@@ -109,10 +113,10 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         batch = planned(
             self._selection, *(limited(self._selection, waiting, counts) if is_limited else (waiting, counts))
         )
-        self._planned = {**(_pinned(waiting) if known is None else _reached(known)), **batch}
+        self._planned = {**(_pinned(waiting) if known is None else _reached(known, gone)), **batch}
         if batch:
             self._batch_at_s = self._clock()
-        return offset_of(self._planned) if batch or known is None else start
+        return offset_of(self._planned) if batch or gone or known is None else start
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
         """Return the ends of the streams, and how far the query is behind them, for its progress."""
@@ -134,6 +138,17 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._looks = self._selection.look(known or {})
         waiting = stretches_after(self._selection, known, self._looks, self._targets)
         return waiting, counts_of(self._selection, waiting)
+
+    def _gone(self, known: Positions) -> list[str]:
+        """Return the streams of a pattern that were deleted after the last batch. Their positions leave the
+        offset, because a stream that is created under such a name is a new one. Without that, the query could
+        never run with `failOnDataLoss` again; with it, the look has raised `DataLoss`."""
+        if self._options.pattern is None:
+            return []
+        gone = [name for name in known if name in self._looks and self._looks[name] is None]
+        for name in gone:
+            log.warning("the stream %r was deleted; the query continues without it", name)
+        return gone
 
     def _delay_ms(self, waiting: Stretches, counts: Counts, *, is_limited: bool) -> int | None:
         """Return how long to wait for more entries; None: not at all.
@@ -176,5 +191,5 @@ def _pinned(waiting: Stretches) -> Positions:
     }
 
 
-def _reached(known: Positions) -> Positions:
-    return {name: position.reached() for name, position in known.items()}
+def _reached(known: Positions, gone: Sequence[str]) -> Positions:
+    return {name: position.reached() for name, position in known.items() if name not in gone}
