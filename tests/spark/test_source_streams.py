@@ -13,6 +13,7 @@ from tailrace_client import Tailrace
 from tailrace_spark.errors import BadOption, DataLoss, SourceError
 from tailrace_spark.sink.staging import places_of
 from tailrace_spark.source import looks
+from tailrace_spark.source.options import write_options
 from tailrace_spark.source.parts import Part
 from tailrace_spark.source.selection import literal_prefix, selected
 from tests.spark.readers import Query, add, batch_parts, drop, ids_in, options_for
@@ -107,6 +108,15 @@ def test_a_batch_read_has_the_entries_of_all_streams_each_up_to_its_own_end(base
         reader, parts = batch_parts(base_url, startingOffsets=starts, endingOffsets=ends, **choice)
         found = [(part.stream, ids_in(reader.read(part))) for part in parts if isinstance(part, Part)]
         assert sorted(found) == [("b:1", ["2-0", "3-0"]), ("b:2", ["1-0", "2-0"])]
+
+
+def test_the_argument_of_load_and_save_names_the_stream() -> None:
+    assert options_for("http://s", path="readings").streams == ("readings",)
+    assert write_options({"url": "http://s", "path": "readings"}).stream == "readings"
+    with pytest.raises(BadOption, match=r"streamPattern: the argument of load\(\) or save\(\), 'a', names"):
+        options_for("http://s", path="a", streamPattern="b")
+    with pytest.raises(BadOption, match="stream: the argument of load"):
+        write_options({"url": "http://s", "path": "a", "stream": "b"})
 
 
 def test_a_pattern_leaves_out_the_streams_in_which_writes_stage_their_rows(base_url: str) -> None:

@@ -63,6 +63,8 @@ AS_IN_THE_SINK: Final = {
     "tokenFile": "token_file",
 }
 WRITING: Final = (*dict.fromkeys((*SHARED, "stream", *AS_IN_THE_SINK)), "batchId")
+PATH: Final = "path"
+"""The option in which Spark passes the argument of `load` and `save`: the name of a stream."""
 SPARKS_OWN: Final = ("checkpointLocation", "queryName")
 """Options of Spark itself, which Spark passes to a streaming write together with the others."""
 
@@ -178,10 +180,15 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
 
 def _named(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
     """Return the options under the names of the documentation. Raises `BadOption` for any other name."""
-    by_folded = {name.casefold(): name for name in known}
+    by_folded = {name.casefold(): name for name in (*known, PATH)}
     options = {by_folded.get(name.casefold(), name): value for name, value in given.items()}
+    path = options.pop(PATH, None)
+    for name in (name for name in SELECTING if path is not None and name in options):
+        raise BadOption(
+            f"{name}: the argument of load() or save(), {path!r}, names the stream, too; use one of them"
+        )
     refuse_unknown(options, known)
-    return options
+    return options if path is None else {**options, "stream": path}
 
 
 def _endpoint(options: Mapping[str, str]) -> Endpoint:
