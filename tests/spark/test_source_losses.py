@@ -3,6 +3,8 @@ parts."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tailrace_spark.errors import DataLoss
@@ -217,7 +219,8 @@ def test_a_stream_created_again_with_lower_or_equal_ids_is_data_loss_and_no_empt
     stream = f"again:{option}:{ids[0]}"
     for starting in ("earliest", "latest"):
         add(base_url, stream, *NINE)
-        query = Query(base_url, **{option: stream}, startingOffsets=starting)
+        options: dict[str, Any] = {option: stream, "startingOffsets": starting}
+        query = Query(base_url, **options)
         query.ids()
         drop(base_url, stream)
         add(base_url, stream, *ids)
