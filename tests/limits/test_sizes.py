@@ -227,11 +227,11 @@ def test_the_bound_on_members_is_shown(wire: Wire) -> None:
     assert shown["body_members_max"] == BODY_MEMBERS_MAX
 
 
-@pytest.mark.parametrize("encodings", [["br"], ["gzip, zstd"], ["gzip", "zstd"]])
-def test_an_encoding_that_is_not_known_is_a_415(wire: Wire, encodings: list[str]) -> None:
-    headers = [f"content-encoding: {encoding}" for encoding in encodings]
+@pytest.mark.parametrize("encoding", ["br", "gzip, zstd"])
+def test_an_encoding_that_is_not_known_is_a_415(wire: Wire, encoding: str) -> None:
+    header = f"content-encoding: {encoding}"
     body = gzip.compress(b'{"a":"b"}')
-    answer = wire.ask(request("POST", "/v1/streams/x/entries:import", body, *headers, content_type=NDJSON))
+    answer = wire.ask(request("POST", "/v1/streams/x/entries:import", body, header, content_type=NDJSON))
     assert_refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
     assert answer.headers["accept-encoding"] == "gzip, zstd"
 

@@ -225,7 +225,7 @@ def test_the_page_names_the_alerts_that_no_gateway_raises_and_those_that_only_a_
     }
     figures = {alert["alert"]: figures_in(alert["expr"]) - GIVEN_BY_PROMETHEUS for alert in alerts()}
     told = re.search(
-        r"never raises these alerts: (.*?)\. .*? Only a gateway raises (.*?)\.\n", PAGE, re.DOTALL
+        r"never raises these alerts: (.*?)\. .*? Only a gateway raises\s(.*?)\.\n", PAGE, re.DOTALL
     )
     assert told is not None
     never, only = (set(re.findall(r"`(\w+)`", part)) for part in told.groups())

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from tailrace.core.commands import ExpireIdempotencyKeys
-from tailrace.core.lag import lag_of, unread_count
 from tests.rules.lines import MAX_ID, NO_SUCH_KEY
 from tests.support.redis_like import START_MS, R
 
@@ -110,26 +107,6 @@ def test_rule_59_lag_is_nil_with_a_hole_ahead_and_heals_at_the_end_or_when_the_h
     assert counters(r)[1] == 1
     read(r, 5)
     assert counters(r) == (5, 0)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_where_the_lag_is_nil_the_unread_entries_are_counted(r: R, seed: int) -> None:
-    random = Random(seed)
-    r.run("CONFIG", "SET", "stream-node-max-entries", 3)
-    places = sorted(random.sample(range(1, 40), 14))
-    for place in places:
-        r.run("XADD", "s", f"{place}-0", "f", "v")
-    for place in [place for place in places if random.random() < 0.3]:
-        r.run("XDEL", "s", f"{place}-0")
-    live = {place for place in places if r.run("XRANGE", "s", f"{place}-0", f"{place}-0")}
-    for place in range(41):
-        r.run("XGROUP", "CREATE", "s", f"g{place}", f"{place}-0")
-        stream = r.engine.keyspace.streams[b"s"]
-        group = stream.groups[b"g%d" % place]
-        expected = len([each for each in live if each > place])
-        assert unread_count(stream, group) == expected
-        assert unread_count(stream, group, decode=False) in (None, expected)
-        assert lag_of(stream, group) in (None, expected)
 
 
 def test_rule_59_lag_is_nil_for_a_group_made_in_the_middle_or_in_the_future(r: R) -> None:
