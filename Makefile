@@ -59,7 +59,7 @@ setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches a
 IN_PROCESSES := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadgroup
 
 .PHONY: test
-test: $(TEST) $(TEST_TOOLS) ## Run what a change must pass, in 15 minutes: all tests but the long ones, with branch coverage of core; PYTEST_ARGS selects tests
+test: $(TEST) $(TEST_TOOLS) ## Run what a change must pass: all tests but the long ones, with branch coverage of core; PYTEST_ARGS selects tests
 	@$(IN_PROCESSES) --cov --cov-report=term $(PYTEST_ARGS)
 
 # What the long tests do more often than the others.
@@ -69,8 +69,8 @@ MORE := TESTS_DIFFERENTIAL_COMMANDS=200000 TESTS_FUNCTIONS_COMMANDS=10000 TESTS_
   SPARK_ROWS=120000
 
 .PHONY: test-all
-test-all: $(TEST) $(TEST_TOOLS) ## Run all tests, the long ones too, as before a release (about an hour; prints how long it took)
-	@echo 'All tests take about an hour on two cores.'; export $(MORE); \
+test-all: $(TEST) $(TEST_TOOLS) ## Run all tests, the long ones too, as before a release; print how long they took
+	@export $(MORE); \
 	$(IN_PROCESSES) --cov --cov-report=term -m '' && $(ON_EXECUTORS) && \
 	echo "All tests took $$((SECONDS / 60)) minutes."
 
