@@ -1,8 +1,8 @@
 """The headers of a producer in the heads of fuzzed requests.
 
-The server makes templates of heads: a later head may have another key, producer and length of the body
-(`app.protocols.head_templates`). So the same few forms of a head are made again and again, with other values,
-and next to them heads that are almost of such a form. This module never makes a request.
+The server reads a head without the HTTP parser if it is plain (`app.protocols.plain_heads`). So the same few
+forms of a head are made again and again, with other values, and next to them heads that are almost of such a
+form. This module never makes a request.
 """
 
 from __future__ import annotations

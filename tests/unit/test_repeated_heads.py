@@ -1,4 +1,4 @@
-"""A cached head is the head of the request that was parsed, whatever else the same read contains."""
+"""A head that equals the one before it is that of its own request, whatever else the same read contains."""
 
 from __future__ import annotations
 
