@@ -1,5 +1,8 @@
 """A batch that Spark replays, with entries deleted or trimmed in between: no row is written twice, and no
-loss is silent."""
+loss is silent.
+
+With `commit="chunk"` the sink writes while tasks run: then a replay depends on how the source cuts its parts.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ def copy(spark: SparkSession, url: str, stream: str, directory: Path) -> None:
     out = f"{stream}:out"
     fault = partial(fail_in_the_first_part, url, out, directory / "fault")
     frame = rows_of(spark, url, stream).mapInArrow(fault, "n string")
-    run_query(frame, TailraceSink(url, out), directory / "checkpoint")
+    run_query(frame, TailraceSink(url, out, commit="chunk"), directory / "checkpoint")
 
 
 @pytest.fixture
@@ -90,6 +93,34 @@ def test_a_replay_of_trimmed_entries_is_data_loss_although_its_range_is_empty(
     trim(base_url, replay, "99-0")
     with pytest.raises(PySparkException, match="entries were trimmed before they were read"):
         copy(source, base_url, replay, tmp_path)
+
+
+def test_a_replay_without_an_entry_that_was_staged_writes_the_others_once(
+    source: SparkSession, base_url: str, tmp_path: Path
+) -> None:
+    stream, out = "replays:staged", "replays:staged:out"
+    add(base_url, stream, *(f"{n}-0" for n in NUMBERS))
+    fails = True
+
+    def fail_after_staging(frame: DataFrame, batch_id: int) -> None:
+        staged = frame.mapInArrow(partial(pass_all_but, PARTS - 1 if fails else None), "n string")
+        TailraceSink(base_url, out)(staged, batch_id)
+
+    with pytest.raises(PySparkException, match="the last part failed"):
+        run_query(rows_of(source, base_url, stream), fail_after_staging, tmp_path / "checkpoint")
+    assert written(base_url, "replays:staged") == []
+    fails = False
+    delete(base_url, stream, "3-0")
+    run_query(rows_of(source, base_url, stream), fail_after_staging, tmp_path / "checkpoint")
+    assert sorted(written(base_url, stream)) == [f"{n}-0" for n in NUMBERS if n != 3]
+
+
+def pass_all_but(failing: int | None, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    context = TaskContext.get()
+    assert context
+    if context.partitionId() == failing:
+        raise RuntimeError("the last part failed")
+    yield from batches
 
 
 def written(url: str, stream: str) -> list[str]:

@@ -26,7 +26,7 @@ from tailrace.core import commands, effects
 from tailrace.core import grammar as grammar_package
 from tailrace.core import handlers as handlers_package
 from tailrace.core.apply import APPLIERS
-from tailrace.core.command_table import ACCESS, DESCRIPTORS, SYNTAXES, Reach
+from tailrace.core.command_table import ACCESS, DESCRIPTORS, SYNTAXES, Reach, spelled
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode
@@ -97,9 +97,9 @@ def redis_name(name: str) -> str:
 
 def mentions(text: str, name: str) -> bool:
     """Whether `text` has the command as words of a line, or as arguments in quotes."""
-    spelled = redis_name(name)
-    quoted = '"' + spelled.replace(" ", '", "') + '"'
-    return quoted in text or re.search(rf"(?<![A-Z]){spelled}(?![A-Z])", text) is not None
+    words = redis_name(name)
+    quoted = '"' + words.replace(" ", '", "') + '"'
+    return quoted in text or re.search(rf"(?<![A-Z]){words}(?![A-Z])", text) is not None
 
 
 def texts(*patterns: str) -> str:
@@ -107,6 +107,13 @@ def texts(*patterns: str) -> str:
 
 
 # --- every command -----------------------------------------------------------------------------------
+
+
+def test_an_error_text_spells_a_command_as_its_row_does() -> None:
+    for kind, row in DESCRIPTORS.items():
+        if row.redis:
+            forms = {redis_name(form.name) for form in row.redis}
+            assert spelled(kind) in forms, f"{spelled(kind)} is none of {sorted(forms)}"
 
 
 def test_every_command_has_a_row_and_a_docstring_that_names_it() -> None:
