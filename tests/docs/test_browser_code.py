@@ -34,7 +34,6 @@ setInterval(() => fetch("/v1/streams/%s/entries", {
 """
 CONSUMING: Final = fenced("docs/consuming.md", "javascript")
 SCRIPTS: Final = {
-    "readme": ("race:france", "".join(fenced("README.md", "js"))),
     "start: events": ("race:france", fenced("docs/start.md", "js")[0]),
     "start: socket": ("race:france", fenced("docs/start.md", "js")[1]),
     "websocket": ("race:france", "".join(fenced("docs/websocket.md", "js"))),

@@ -17,7 +17,6 @@ SHOWN: Final = {"text", "json", "mermaid", "nginx", "caddy", "bash"}
 """Not code to run: output, diagrams, settings of other servers, and commands that install packages."""
 
 RUN_IN: Final = {
-    ("README.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/start.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/websocket.md", "js"): "tests/docs/test_browser_code.py",
     ("docs/security.md", "js"): "tests/docs/test_browser_code.py",

@@ -13,6 +13,7 @@ from tests.support.pages import PAGES, ROOT
 
 FETCHED: Final = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=[\"']?([^\"' >]+)")
 FETCHED_BY_STYLES: Final = re.compile(r"(?:url\(|@import\s+)[\"']?((?:https?:)?//[^\"')]+)")
+TITLE: Final = re.compile(r"<title>([^<]*)</title>")
 FOREIGN: Final = ("http:", "https:", "//")
 WITHIN_S: Final = 120
 
@@ -33,6 +34,13 @@ def test_the_site_has_every_page_and_a_search_index(site: Path) -> None:
     missing = [page for page in sorted(pages - readmes) if not (site / f"{page}.html").is_file()]
     assert missing == []
     assert "claim_min_idle_ms" in (site / "search.json").read_text()
+
+
+def test_the_titles_of_the_site_are_different_and_repeat_no_part(site: Path) -> None:
+    found = [TITLE.findall(page.read_text()) for page in site.rglob("*.html") if page.name != "404.html"]
+    parts = [tuple(title.split(" - ")) for titles in found for title in titles]
+    assert len(set(parts)) == len(parts)
+    assert [title for title in parts if len(set(title)) < len(title)] == []
 
 
 def test_the_site_fetches_nothing_from_another_host(site: Path) -> None:
