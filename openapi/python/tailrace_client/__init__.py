@@ -1,9 +1,9 @@
 """The Python client of Tailrace: streams over HTTP, for blocking and for asyncio programs.
 
 The package uses only the server's published interface and none of the server's code. `generated` is generated
-from the published document, with one module for each operation. The other modules are a thin layer written by
-hand: retries that append nothing twice, appends and reads of many entries, tails that resume, and consumers
-of a group.
+from the published document, with one module for each operation, and `blocking` from `asynchronous`. The other
+modules are a thin layer written by hand: retries that append nothing twice, appends and reads of many
+entries, tails that resume, and consumers of a group.
 
 The names of `__all__` are the public interface. Each is loaded when it is first used, so that importing the
 package is cheap.
@@ -15,12 +15,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tailrace_client.async_client import AsyncTailrace
-    from tailrace_client.async_consumer import AsyncConsumer
-    from tailrace_client.async_group import AsyncGroup
-    from tailrace_client.async_stream import AsyncStream
-    from tailrace_client.client import Tailrace
-    from tailrace_client.consumer import Consumer
+    from tailrace_client.asynchronous.client import AsyncTailrace
+    from tailrace_client.asynchronous.consumer import AsyncConsumer
+    from tailrace_client.asynchronous.group import AsyncGroup
+    from tailrace_client.asynchronous.items import AsyncBatch, AsyncItem
+    from tailrace_client.asynchronous.stream import AsyncStream
+    from tailrace_client.blocking.client import Tailrace
+    from tailrace_client.blocking.consumer import Consumer
+    from tailrace_client.blocking.group import Group
+    from tailrace_client.blocking.items import Batch, Item
+    from tailrace_client.blocking.stream import Stream
     from tailrace_client.consumer_options import ConsumerOptions
     from tailrace_client.consumer_settings import GroupSettings
     from tailrace_client.counting_hooks import CountingHooks, LoggingHooks
@@ -28,16 +32,13 @@ if TYPE_CHECKING:
     from tailrace_client.entry_calls import Page
     from tailrace_client.errors import TailraceError
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
-    from tailrace_client.group import Group
     from tailrace_client.group_settings import Backoff
     from tailrace_client.hooks import ConsumerHooks
-    from tailrace_client.items import AsyncBatch, AsyncItem, Batch, Item
     from tailrace_client.open_telemetry import OpenTelemetryHooks, current_traceparent
     from tailrace_client.retention import Retention
     from tailrace_client.retry import NO_RETRIES, RetryPolicy
     from tailrace_client.scheduled_calls import ScheduledEntry
     from tailrace_client.state_calls import StreamHead
-    from tailrace_client.stream import Stream
     from tailrace_client.stream_calls import ImportResult, Producer, Trim
     from tailrace_client.tail import Gap, StreamEntry
 
@@ -83,16 +84,16 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AsyncBatch": "items",
-    "AsyncConsumer": "async_consumer",
-    "AsyncGroup": "async_group",
-    "AsyncItem": "items",
-    "AsyncStream": "async_stream",
-    "AsyncTailrace": "async_client",
+    "AsyncBatch": "asynchronous.items",
+    "AsyncConsumer": "asynchronous.consumer",
+    "AsyncGroup": "asynchronous.group",
+    "AsyncItem": "asynchronous.items",
+    "AsyncStream": "asynchronous.stream",
+    "AsyncTailrace": "asynchronous.client",
     "Backoff": "group_settings",
     "BadFieldError": "fields",
-    "Batch": "items",
-    "Consumer": "consumer",
+    "Batch": "blocking.items",
+    "Consumer": "blocking.consumer",
     "ConsumerHooks": "hooks",
     "ConsumerOptions": "consumer_options",
     "CountingHooks": "counting_hooks",
@@ -102,10 +103,10 @@ _MODULES = {
     "Fields": "fields",
     "FieldsToAppend": "fields",
     "Gap": "tail",
-    "Group": "group",
+    "Group": "blocking.group",
     "GroupSettings": "consumer_settings",
     "ImportResult": "stream_calls",
-    "Item": "items",
+    "Item": "blocking.items",
     "LoggingHooks": "counting_hooks",
     "NO_RETRIES": "retry",
     "OpenTelemetryHooks": "open_telemetry",
@@ -114,10 +115,10 @@ _MODULES = {
     "Retention": "retention",
     "RetryPolicy": "retry",
     "ScheduledEntry": "scheduled_calls",
-    "Stream": "stream",
+    "Stream": "blocking.stream",
     "StreamEntry": "tail",
     "StreamHead": "state_calls",
-    "Tailrace": "client",
+    "Tailrace": "blocking.client",
     "TailraceError": "errors",
     "Trim": "stream_calls",
     "current_traceparent": "open_telemetry",

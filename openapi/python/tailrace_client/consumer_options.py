@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
@@ -91,6 +90,10 @@ class ConsumerOptions:
         return min(self.claim_min_idle_ms / BEATS_PER_LEASE / 1_000, BEAT_S_MAX)
 
 
+class WrongHandlerError(TypeError):
+    """A handler is an async function for a `Consumer`, or none for an `AsyncConsumer`. It ends the run."""
+
+
 def claim_time(given_ms: int | None, settings: GroupSettings | None) -> int | None:
     """Return the time after which the consumer takes entries over: that of the group if it has one. Raises
     `ValueError` if the consumer asks for another one."""
@@ -102,12 +105,6 @@ def claim_time(given_ms: int | None, settings: GroupSettings | None) -> int | No
             f"claim_min_idle_ms={given_ms} differs from {own_ms} in the settings; leave out one of them"
         )
     return own_ms
-
-
-def refuse_coroutines(handler: Callable[..., object]) -> None:
-    """Raise `TypeError` if the handler of a blocking consumer is a coroutine function."""
-    if inspect.iscoroutinefunction(handler):
-        raise TypeError(f"{handler!r} is an async function, which a Consumer cannot call; use AsyncConsumer")
 
 
 def keys_of(streams: str | Iterable[str]) -> tuple[str, ...]:

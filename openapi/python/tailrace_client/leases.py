@@ -1,17 +1,14 @@
-"""The leases of the items that a consumer holds: extended while the program works on them.
+"""The leases of the items that a consumer holds. `Consumer` extends them while the program works on them.
 
 A lease is the time until other consumers may take an entry over. The server extends it only while the entry
 is still pending for this consumer; otherwise the item is lost. This module also reports the items that are
-lost by the reply to a settlement. It settles nothing.
+lost by the reply to a settlement. It sends nothing.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
-from collections.abc import AsyncIterator, Container, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Container, Sequence
 from typing import Any, Final, Generic, NamedTuple
 
 from tailrace_client import group_calls
@@ -27,7 +24,6 @@ from tailrace_client.consumer_state import (
 )
 from tailrace_client.errors import TailraceError
 from tailrace_client.hooks import Hooking, Outcome
-from tailrace_client.session import AsyncSession, Session
 
 _log: Final = logging.getLogger("tailrace_client")
 
@@ -75,52 +71,7 @@ def settled(state: ConsumerState[Any], hooks: Hooking, settle: Settle, count: in
     hooks.settled(settle.items, outcome)
 
 
-@contextmanager
-def extending(session: Session, state: ConsumerState[Any], hooks: Hooking) -> Iterator[None]:
-    """Extend leases in a thread while the context is open."""
-    ended = threading.Event()
-    if state.options.beat_s is not None:
-        threading.Thread(target=_extend, args=(session, state, hooks, ended), daemon=True).start()
-    try:
-        yield
-    finally:
-        ended.set()
-
-
-def _extend(session: Session, state: ConsumerState[Any], hooks: Hooking, ended: threading.Event) -> None:
-    while not ended.wait(state.options.beat_s):
-        for lease in leases_of(state):
-            try:
-                kept = session.attempt(lease.call)
-            except TailraceError as error:
-                kept = _kept_after(error, lease)
-            lose(state, hooks, lost_of(state, lease, set(kept)))
-
-
-@asynccontextmanager
-async def extending_async(
-    session: AsyncSession, state: ConsumerState[Any], hooks: Hooking
-) -> AsyncIterator[None]:
-    """Extend leases in a task, like `extending`."""
-    task = asyncio.create_task(_extend_async(session, state, hooks))
-    try:
-        yield
-    finally:
-        task.cancel()
-
-
-async def _extend_async(session: AsyncSession, state: ConsumerState[Any], hooks: Hooking) -> None:
-    while state.options.beat_s is not None:
-        await asyncio.sleep(state.options.beat_s)
-        for lease in leases_of(state):
-            try:
-                kept = await session.attempt(lease.call)
-            except TailraceError as error:
-                kept = _kept_after(error, lease)
-            lose(state, hooks, lost_of(state, lease, set(kept)))
-
-
-def _kept_after(error: TailraceError, lease: Lease[ItemT]) -> list[str]:
+def kept_after(error: TailraceError, lease: Lease[ItemT]) -> list[str]:
     """Return the ids that the consumer owns, as far as it can know after a request that failed: none if the
     group is gone, else all."""
     if is_group_missing(error):

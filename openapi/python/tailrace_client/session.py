@@ -30,6 +30,13 @@ Consistency: TypeAlias = Literal["strong", "eventual"]
 
 MS_PER_S: Final = 1_000
 
+TIMEOUT_S: Final = 30.0
+"""The time limit for each step of a request. It exceeds the pauses of a server that takes a checkpoint on a
+busy disk."""
+
+CONNECTIONS_MAX: Final = 100
+"""The most connections of one client. Further requests wait until a connection is free."""
+
 CONNECT_TIMEOUT_S: Final = 5.0
 """The most time for opening one connection, if `timeout_s` is longer. The kernel of a busy server still
 accepts connections; a host that does not is down or the wrong one."""
@@ -240,7 +247,6 @@ class AsyncSession:
         """Open one response, like `Session.stream`."""
         try:
             async with self.http.stream(**request, timeout=timeouts) as answer:
-                self.contact.is_made = True
                 self.contact.is_made = True
                 if not answer.is_success:
                     await answer.aread()

@@ -379,7 +379,7 @@ def test_an_acknowledgment_that_does_not_count_says_so(stream: Stream, make: Mak
     stream.group("g").destroy()
     assert batch.nack() == 0
     assert batch[0].is_lost
-    batches.close()  # type: ignore[attr-defined]
+    batches.close()
 
 
 def test_an_acknowledgment_whose_answer_is_lost_counts(

@@ -122,7 +122,7 @@ def test_a_consumer_gathers_entries_before_it_begins(tailrace: Tailrace, stream:
     stream.append_many([{"n": "2"}, {"n": "3"}])
     reading.join()
     assert sizes == [3]
-    batches.close()  # type: ignore[attr-defined]
+    batches.close()
 
 
 @pytest.mark.parametrize(

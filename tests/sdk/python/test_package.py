@@ -15,6 +15,7 @@ from tailrace_client.generated import models
 from tailrace_client.generated.api import entries, streams
 
 ROOT = Path(__file__).parents[3]
+BLOCKING = ROOT / "openapi/python/tailrace_client/blocking"
 GENERATED = ROOT / "openapi/python/tailrace_client/generated"
 GENERATOR = ROOT / "build/sdk-generator"
 
@@ -45,6 +46,16 @@ def test_the_generated_code_is_what_the_generator_makes_of_the_document(tmp_path
     names = python_files(GENERATED)
     assert names == python_files(tmp_path / "generated"), "run `make sdk-python`"
     _, changed, missing = filecmp.cmpfiles(GENERATED, tmp_path / "generated", names, shallow=False)
+    assert (changed, missing) == ([], []), "run `make sdk-python`"
+
+
+@pytest.mark.skipif(not GENERATOR.exists(), reason="`make test` installs the generator")
+def test_the_blocking_modules_are_what_the_asynchronous_ones_become(tmp_path: Path) -> None:
+    program = ROOT / "openapi/python/blocking_twin.py"
+    subprocess.run([GENERATOR / "bin/python", program, tmp_path / "blocking"], check=True, timeout=60)
+    names = python_files(BLOCKING)
+    assert names == python_files(tmp_path / "blocking"), "run `make sdk-python`"
+    _, changed, missing = filecmp.cmpfiles(BLOCKING, tmp_path / "blocking", names, shallow=False)
     assert (changed, missing) == ([], []), "run `make sdk-python`"
 
 

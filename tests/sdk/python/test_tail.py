@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 
 from tailrace_client import NO_RETRIES, AsyncTailrace, Entry, Gap, Stream, Tailrace, TailraceError
-from tailrace_client.following import Following
+from tailrace_client.blocking.following import Following
 from tailrace_client.tail import Tail
 from tests.support.cutting_proxy import CuttingProxy
 

@@ -1,7 +1,9 @@
+# `make sdk-python` writes this module from `asynchronous/feed.py`. Do not edit it.
+
 """The source of a consumer's items, for threads: reads entries when workers need some, and no earlier.
 
-`consumer_state` decides what to request, and `work_queue` which item is next. This module owns the lock. A
-worker that finds no ready item reads the next entries for all workers; only one worker reads at a time, and
+`consumer_state` decides what to request, and `work_queue` which item is next. A worker
+that finds no ready item reads the next entries for all workers; only one worker reads at a time, and
 the others wait for it, or for an item that becomes ready. At most `batch` items wait for a worker: slow
 handlers make the consumer read later.
 """
@@ -9,23 +11,21 @@ handlers make the consumer read later.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from typing import Final
 
+from tailrace_client.blocking.items import Item
+from tailrace_client.blocking.settling import Settling
 from tailrace_client.consumer_state import ConsumerState, Read, is_group_missing
 from tailrace_client.errors import TailraceError
 from tailrace_client.hooks import Hooking
-from tailrace_client.items import Item
 from tailrace_client.leases import lose
-from tailrace_client.session import Session
-from tailrace_client.settling import Settling
+from tailrace_client.session import MS_PER_S, Session
+from tailrace_client.threads import Changes
 from tailrace_client.work_queue import WorkQueue
-
-MS_PER_S: Final = 1_000
 
 _log: Final = logging.getLogger("tailrace_client")
 
@@ -41,7 +41,7 @@ class Feed:
         self._settling = settling
         self._hooks = hooks
         self._queue: WorkQueue[Item] = WorkQueue(state.options.batch, state.options.order_by)
-        self._changed = threading.Condition()
+        self._changed = Changes()
         self._is_reading = False
         self._is_stopped = False
         self._forever = replace(session.settings.retry, deadline_s=inf)
@@ -156,8 +156,10 @@ class Feed:
         self._state.answer_lost()
         _log.warning("read failed, next attempt in %.2f s: %s", delay_s, error)
         self._hooks.read_failed(error, delay_s)
+        deadline = time.monotonic() + delay_s
         with self._changed:
-            self._changed.wait_for(lambda: self._is_stopped, delay_s)
+            while not self._is_stopped and (left_s := deadline - time.monotonic()) > 0:
+                self._changed.wait(left_s)
 
     def _is_another_stream(self, error: TailraceError) -> bool:
         """Return whether the stream of a missing group is not the one that the consumer has read, as far as

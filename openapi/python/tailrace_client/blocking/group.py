@@ -1,3 +1,5 @@
+# `make sdk-python` writes this module from `asynchronous/group.py`. Do not edit it.
+
 """One consumer group of one stream, for blocking programs. `group_calls` contains the requests.
 
 For the loop of a worker, use `Consumer`, which uses the same calls.
@@ -105,7 +107,7 @@ class Group:
     def consumers(self) -> list[models.Consumer]:
         """Return the consumers of the group, with their pending entries and the time since their last
         request."""
-        return self._session.send(group_calls.consumers(self.key, self.name)).consumers
+        return (self._session.send(group_calls.consumers(self.key, self.name))).consumers
 
     def create_consumer(self, consumer: str) -> bool:
         """Create a consumer and return whether it is new. Reads create consumers, too. O(1)."""
@@ -156,7 +158,7 @@ class Group:
             claim_min_idle_ms=claim_min_idle_ms,
             noack=noack,
         )
-        return self._session.send(call)[0].entries
+        return (self._session.send(call))[0].entries
 
     def ack(self, *ids: str, delete: bool = False, references: References | None = None) -> int:
         """Acknowledge entries and return how many were pending. `delete`: also delete them from the stream,
@@ -242,7 +244,7 @@ class Group:
             consumer=consumer,
             min_idle_ms=min_idle_ms,
         )
-        return self._session.send(call).pending
+        return (self._session.send(call)).pending
 
     def pending_summary(self) -> models.PendingOverview:
         """Return the number of pending entries, their first and last id, and the number for each consumer."""

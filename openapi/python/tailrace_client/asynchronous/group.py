@@ -1,4 +1,7 @@
-"""One consumer group of one stream, for asyncio programs: `Group` with awaited methods."""
+"""One consumer group of one stream, for asyncio programs. `group_calls` contains the requests.
+
+For the loop of a worker, use `AsyncConsumer`, which uses the same calls.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 
 
 class AsyncGroup:
-    """A group by its name, like `Group`."""
+    """A group by its name. Creating this object sends no request; `create` creates the group on the
+    server."""
 
     def __init__(self, session: AsyncSession, key: str, name: str) -> None:
         self._session = session
@@ -31,7 +35,12 @@ class AsyncGroup:
     # --- the group -----------------------------------------------------------------------------
 
     async def create(self, after: str = "$", *, create_stream: bool = False, exist_ok: bool = False) -> None:
-        """Create the group, like `Group.create`."""
+        """Create the group. It delivers entries after `after`: `$` is the last id of the stream, `0` delivers
+        all entries.
+
+        An existing group is an error (BUSYGROUP). With `exist_ok` it is not, and its position stays
+        unchanged.
+        """
         try:
             await self._session.send(
                 group_calls.create(self.key, self.name, after, create_stream=create_stream)
@@ -41,15 +50,16 @@ class AsyncGroup:
                 raise
 
     async def destroy(self) -> None:
-        """Delete the group, like `Group.destroy`."""
+        """Delete the group with its consumers and pending entries."""
         await self._session.send(group_calls.destroy(self.key, self.name))
 
     async def set_position(self, after: str, *, entries_read: int | None = None) -> None:
-        """Set the position of the group, like `Group.set_position`."""
+        """Set the position of the group: it delivers entries after `after` from now on. Pending entries stay
+        pending."""
         await self._session.send(group_calls.set_position(self.key, self.name, after, entries_read))
 
     async def info(self) -> models.Group:
-        """Return the state of the group, like `Group.info`."""
+        """Return the position, the lag and the number of pending entries of the group."""
         return await self._session.send(group_calls.info(self.key, self.name))
 
     async def configure(
@@ -64,7 +74,16 @@ class AsyncGroup:
         backoff: Backoff | Unset | None = UNSET,
         order_by: str | Unset | None = UNSET,
     ) -> models.Group:
-        """Change the settings that are given, like `Group.configure`."""
+        """Change the settings that are given, and return the state of the group. None removes a setting.
+
+        An entry that was delivered `max_deliveries` times moves to `dead_letter_stream` instead of one more
+        delivery; set both, or remove both. The group delivers only entries that match `filter`. A read first
+        claims entries that are idle for `claim_min_idle_ms`. A consumer that was not seen for
+        `consumer_expiry_ms` gives its entries back and is deleted. The server warns if the oldest unread
+        entry is older than `max_lag_ms`. `backoff`: how long a nack without `delay_ms` delays an entry. Of
+        the entries with the same value of the field `order_by`, one at a time is delivered and not
+        acknowledged. O(1).
+        """
         settings: dict[str, Setting | Unset | None] = {
             "max_deliveries": max_deliveries,
             "dead_letter_stream": dead_letter_stream,
@@ -78,21 +97,29 @@ class AsyncGroup:
         return await self._session.send(group_settings.configure(self.key, self.name, settings))
 
     async def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
-        """Send dead letters of the group back to its stream, like `Group.redrive`."""
+        """Send dead letters of the group back to its stream, each once, and delete them.
+
+        All from the id `start` on, or those with these ids; at most `limit` in one call. Continue with the
+        `next_` of the result. After a lost response, call it again: it sends no letter twice.
+        """
         return await self._session.send(group_calls.redrive(self.key, self.name, ids, start, limit))
 
     async def consumers(self) -> list[models.Consumer]:
-        """Return the consumers of the group, like `Group.consumers`."""
+        """Return the consumers of the group, with their pending entries and the time since their last
+        request."""
         return (await self._session.send(group_calls.consumers(self.key, self.name))).consumers
 
     async def create_consumer(self, consumer: str) -> bool:
-        """Create a consumer and return whether it is new, like `Group.create_consumer`."""
+        """Create a consumer and return whether it is new. Reads create consumers, too. O(1)."""
         return await self._session.send(group_calls.create_consumer(self.key, self.name, consumer))
 
     async def delete_consumer(
         self, consumer: str, *, force: bool = False, transfer_to: str | None = None
     ) -> int:
-        """Delete a consumer, like `Group.delete_consumer`."""
+        """Delete a consumer and return how many entries were pending for it.
+
+        The pending entries move to the consumer `transfer_to`, or are dropped with `force`.
+        """
         call = group_calls.delete_consumer(
             self.key, self.name, consumer, force=force, transfer_to=transfer_to
         )
@@ -113,7 +140,14 @@ class AsyncGroup:
         claim_min_idle_ms: int | None = None,
         noack: bool = False,
     ) -> list[Delivery]:
-        """Read entries for a consumer, like `Group.read`."""
+        """Read entries for a consumer. They are pending for it until it acknowledges them.
+
+        With `claim_min_idle_ms`, the result begins with entries that have been pending for any consumer for
+        that time. With an `id` instead of `>`, the result is the consumer's own pending entries after that
+        id. A lost response is an error, and its entries are pending. `max_bytes`: end the result once it has
+        this many bytes. With `wait_ms` and `min_count`, the server gathers that many entries, or what has
+        arrived `linger_ms` after the first one.
+        """
         call = group_calls.read(
             self.name,
             consumer,
@@ -129,7 +163,8 @@ class AsyncGroup:
         return (await self._session.send(call))[0].entries
 
     async def ack(self, *ids: str, delete: bool = False, references: References | None = None) -> int:
-        """Acknowledge entries, like `Group.ack`."""
+        """Acknowledge entries and return how many were pending. `delete`: also delete them from the stream,
+        in the same step."""
         if not ids:
             return 0
         call = group_calls.ack(self.key, self.name, ids, delete=delete, references=references)
@@ -142,7 +177,12 @@ class AsyncGroup:
         retry_count: int | None = None,
         delay_ms: int | None = None,
     ) -> int:
-        """Return entries to the group, like `Group.nack`."""
+        """Return entries to the group for the next consumer that claims, and return how many were pending.
+
+        `silent`: the delivery does not count. `fail`: it counts. `fatal`: the entry should not be tried
+        again. `delay_ms`: no consumer can claim the entries before that time; without it, the group's backoff
+        applies, unless the mode is `silent`.
+        """
         if not ids:
             return 0
         call = group_calls.nack(self.key, self.name, ids, mode, retry_count, delay_ms)
@@ -159,7 +199,12 @@ class AsyncGroup:
         force: bool = False,
         last_id: str | None = None,
     ) -> list[Entry]:
-        """Claim pending entries by their ids, like `Group.claim`."""
+        """Take over pending entries by their ids, if they are idle long enough (XCLAIM). O(ids log n).
+
+        `idle_ms` or `delivered_at_ms`: the idle time or the time of the last delivery that the entries have
+        afterwards; now unless given. `retry_count`: their number of deliveries afterwards. `force`: also take
+        entries that are not pending. `last_id`: move the position of the group forward to this id.
+        """
         if not ids:
             return []
         changes = ClaimChanges(idle_ms, delivered_at_ms, retry_count, force, last_id)
@@ -168,7 +213,11 @@ class AsyncGroup:
         )
 
     async def extend(self, consumer: str, *ids: str) -> list[str]:
-        """Begin the idle time of the consumer's own entries again, like `Group.extend`."""
+        """Begin the idle time of a consumer's own entries again, and return their ids (a heartbeat).
+
+        No delivery is counted. Ids that are missing from the result belong to another consumer now, or are no
+        longer pending: stop working on them.
+        """
         if not ids:
             return []
         return await self._session.send(group_calls.extend(self.key, self.name, consumer, ids))
@@ -176,7 +225,7 @@ class AsyncGroup:
     async def autoclaim(
         self, consumer: str, *, min_idle_ms: int, start: str = "0-0", count: int = 100
     ) -> ScanResult:
-        """Claim idle entries by a scan, like `Group.autoclaim`."""
+        """Take over idle entries that a scan in id order finds."""
         call = group_calls.autoclaim(self.key, self.name, consumer, min_idle_ms, start, count)
         return await self._session.send(call)
 
@@ -189,7 +238,7 @@ class AsyncGroup:
         consumer: str | None = None,
         min_idle_ms: int | None = None,
     ) -> list[models.PendingItem]:
-        """Return pending entries, like `Group.pending`."""
+        """Return pending entries in id order; 100 unless `count` is given."""
         call = group_calls.pending(
             self.key,
             self.name,
@@ -202,5 +251,5 @@ class AsyncGroup:
         return (await self._session.send(call)).pending
 
     async def pending_summary(self) -> models.PendingOverview:
-        """Return a summary of the pending entries, like `Group.pending_summary`."""
+        """Return the number of pending entries, their first and last id, and the number for each consumer."""
         return await self._session.send(group_calls.pending_summary(self.key, self.name))

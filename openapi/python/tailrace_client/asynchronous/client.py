@@ -8,15 +8,23 @@ from typing import Self
 from uuid import uuid4
 
 from tailrace_client import generated
-from tailrace_client.async_commands import AsyncCommands
-from tailrace_client.async_stream import AsyncStream
-from tailrace_client.client import CONNECTIONS_MAX, TIMEOUT_S
+from tailrace_client.asynchronous.commands import AsyncCommands
+from tailrace_client.asynchronous.stream import AsyncStream
 from tailrace_client.retry import RetryPolicy
-from tailrace_client.session import AsyncSession, Consistency, Settings
+from tailrace_client.session import CONNECTIONS_MAX, TIMEOUT_S, AsyncSession, Consistency, Settings
 
 
 class AsyncTailrace(AsyncCommands):
-    """A connection to a server, like `Tailrace`, for the tasks of one event loop."""
+    """A client of one server. It connects with the first call, and the tasks of one event loop share it.
+
+    `timeout_s`: how long each step of a request may take (connect, send, receive), not counting the time that
+    a read waits for entries. A connection is opened within 5 s, or fails. `retry`: when failed requests are
+    sent again; see `RetryPolicy`. `producer_id`: the producer of idempotency keys, for calls that name none.
+    Set it if the keys must stay valid after a restart of the program.
+
+    Behind a gateway, `min_replicas` is the number of replicas that must confirm each write, and
+    `consistency="eventual"` lets a replica answer reads. Other servers ignore both.
+    """
 
     def __init__(  # noqa: PLR0913 - all parameters but one have a default
         self,

@@ -1,3 +1,5 @@
+# `make sdk-python` writes this module from `asynchronous/stream_reads.py`. Do not edit it.
+
 """Reading a stream, for blocking programs: ranges, single entries, exports, tails and plans of ranges.
 
 `entry_calls` contains the requests.
@@ -5,27 +7,29 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
 from math import inf
 
 from tailrace_client import entry_calls
+from tailrace_client.blocking.following import Following
 from tailrace_client.entries import Entry
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
-from tailrace_client.following import Following
 from tailrace_client.generated import models
 from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
-from tailrace_client.stream_of import StreamOf
+from tailrace_client.session import Session
 from tailrace_client.tail import Gap, Tail, log_gap
+from tailrace_client.threads import flat, opened, sleep
 
 
-class StreamReads(StreamOf):
+class StreamReads:
     """The methods of `Stream` that read entries."""
+
+    key: str
+    _session: Session
 
     def read(
         self,
@@ -43,17 +47,18 @@ class StreamReads(StreamOf):
         `filter`: only entries that match, such as `fields.status == "failed"`; the server tests them.
         """
         if filter is not None:
-            return islice(chain.from_iterable(self._read_blocks(start, end, None, filter)), count)
-        return chain.from_iterable(self._read_blocks(start, end, count))
+            return flat(self._read_blocks(start, end, None, filter), count)
+        return flat(self._read_blocks(start, end, count), None)
 
     def _read_blocks(
         self, start: str, end: str, count: int | None, condition: str | None = None
     ) -> Iterator[Iterable[Entry]]:
-        """Yield the entries one block of lines at a time, so that no Python code runs for each entry."""
+        """Yield the entries one block of lines at a time."""
         if count is not None:
             last = self.seek(count, start).end
             end = lesser_end(last, end) if last is not None else start
-        yield from map(entries_of_lines, self.export_lines(start, end, filter=condition))
+        for block in self.export_lines(start, end, filter=condition):
+            yield entries_of_lines(block)
 
     def read_reverse(
         self,
@@ -145,7 +150,7 @@ class StreamReads(StreamOf):
                 delay_s = attempts.delay_after(error)
             else:
                 return
-            time.sleep(delay_s)
+            sleep(delay_s)
 
     def tail(
         self,
@@ -155,12 +160,12 @@ class StreamReads(StreamOf):
         filter: str | None = None,  # noqa: A002 - the name of the parameter of the server
     ) -> Following[Entry]:
         """Yield entries after `after` as they arrive, each as `(id, fields)`, without end. `$`: only entries
-        that are appended after this call has returned.
+        that are appended after the tail has opened: this call opens it.
 
         After a broken connection the tail resumes at the same position. `on_gap` is called with the range of
         entries that were trimmed before the tail could read them. `filter`: only entries that match.
         """
-        return Following(self._session, Tail(self.key, after, on_gap, filter))
+        return opened(Following(self._session, Tail(self.key, after, on_gap, filter)))
 
     def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
         """Return boundaries that split a range into parts of about equal counts. The server reads no entries

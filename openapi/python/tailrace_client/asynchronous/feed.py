@@ -1,31 +1,35 @@
-"""The source of a consumer's items, for asyncio: `Feed` with tasks instead of threads, and without a lock."""
+"""The source of a consumer's items, for tasks: reads entries when workers need some, and no earlier.
+
+`consumer_state` decides what to request, and `work_queue` which item is next. A worker
+that finds no ready item reads the next entries for all workers; only one worker reads at a time, and
+the others wait for it, or for an item that becomes ready. At most `batch` items wait for a worker: slow
+handlers make the consumer read later.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from typing import Final
 
-from tailrace_client.async_settling import AsyncSettling
+from tailrace_client.asynchronous.items import AsyncItem
+from tailrace_client.asynchronous.settling import AsyncSettling
 from tailrace_client.consumer_state import ConsumerState, Read, is_group_missing
 from tailrace_client.errors import TailraceError
-from tailrace_client.feed import MS_PER_S
 from tailrace_client.hooks import Hooking
-from tailrace_client.items import AsyncItem
 from tailrace_client.leases import lose
-from tailrace_client.session import AsyncSession
+from tailrace_client.session import MS_PER_S, AsyncSession
+from tailrace_client.tasks import Changes
 from tailrace_client.work_queue import WorkQueue
 
 _log: Final = logging.getLogger("tailrace_client")
 
 
 class AsyncFeed:
-    """The items of one consumer, like `Feed`. Use it in one event loop."""
+    """The items of one consumer, until `stop`."""
 
     def __init__(
         self, session: AsyncSession, state: ConsumerState[AsyncItem], settling: AsyncSettling, hooks: Hooking
@@ -35,14 +39,17 @@ class AsyncFeed:
         self._settling = settling
         self._hooks = hooks
         self._queue: WorkQueue[AsyncItem] = WorkQueue(state.options.batch, state.options.order_by)
-        self._changed = asyncio.Event()
+        self._changed = Changes()
         self._is_reading = False
         self._is_stopped = False
         self._forever = replace(session.settings.retry, deadline_s=inf)
         self._attempts = self._forever.attempts(is_idempotent=True)
 
     async def take(self, most: int, fill_s: float = 0.0) -> list[AsyncItem]:
-        """Wait for items, like `Feed.take`."""
+        """Wait for items and return at most `most`; none once the feed is stopped.
+
+        After the first item, it waits up to `fill_s` for more of them.
+        """
         items = await self._take(most, None)
         deadline = time.monotonic() + fill_s
         while items and len(items) < most:
@@ -53,19 +60,22 @@ class AsyncFeed:
         return items
 
     def done(self, items: Sequence[AsyncItem]) -> None:
-        """Let workers have the successors of these items, like `Feed.done`."""
-        self._queue.done(items)
-        self._notify()
+        """Let workers have the successors of these items in their order."""
+        with self._changed:
+            self._queue.done(items)
+            self._changed.notify_all()
 
     def stop(self) -> None:
-        """Return no further items, like `Feed.stop`."""
-        self._is_stopped = True
-        self._notify()
+        """Return no further items. A read that is under way ends first."""
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
 
     def end(self) -> list[AsyncItem]:
-        """Return the items that no worker took, like `Feed.end`."""
-        self._is_stopped = False
-        return self._queue.drain()
+        """Return the items that no worker took, and make the feed ready for another run."""
+        with self._changed:
+            self._is_stopped = False
+            return self._queue.drain()
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -73,14 +83,16 @@ class AsyncFeed:
         while True:
             if not self._queue.has_ready:
                 await self._settling.flush()  # The worker may wait for new entries from now on.
-            items = await self._take_or_read(most, deadline)
+            with self._changed:
+                items = await self._take_or_read(most, deadline)
             if items is not None:
                 return items
             try:
                 await self._read(deadline)
             finally:
-                self._is_reading = False
-                self._notify()
+                with self._changed:
+                    self._is_reading = False
+                    self._changed.notify_all()
 
     async def _take_or_read(self, most: int, deadline: float | None) -> list[AsyncItem] | None:
         """Return items, or none at the end; None if this worker has to read entries."""
@@ -93,17 +105,8 @@ class AsyncFeed:
             if not self._is_reading and self._queue.room > 0:
                 self._is_reading = True
                 return None
-            await self._change(left_s)
+            await self._changed.wait(left_s)
         return []
-
-    def _notify(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def _change(self, within_s: float | None) -> None:
-        """Wait for the next `_notify`, at most `within_s`."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), within_s)
 
     async def _read(self, deadline: float | None) -> None:
         wait_ms = self._state.options.wait_ms
@@ -138,7 +141,8 @@ class AsyncFeed:
         item = AsyncItem(read, self._settling.settle_now)
         self._state.hold(item)
         try:
-            self._queue.put(item)
+            with self._changed:
+                self._queue.put(item)
         except Exception as error:  # noqa: BLE001 - an error of `order_by` concerns only its item
             await self._settling.failed([item], error)
 
@@ -154,8 +158,9 @@ class AsyncFeed:
         _log.warning("read failed, next attempt in %.2f s: %s", delay_s, error)
         self._hooks.read_failed(error, delay_s)
         deadline = time.monotonic() + delay_s
-        while not self._is_stopped and (left_s := deadline - time.monotonic()) > 0:
-            await self._change(left_s)
+        with self._changed:
+            while not self._is_stopped and (left_s := deadline - time.monotonic()) > 0:
+                await self._changed.wait(left_s)
 
     async def _is_another_stream(self, error: TailraceError) -> bool:
         """Return whether the stream of a missing group is not the one that the consumer has read, as far as

@@ -1,3 +1,5 @@
+# `make sdk-python` writes this module from `asynchronous/consumer.py`. Do not edit it.
+
 """A consumer of a group, for blocking programs: loops, batches, and handlers in threads.
 
 `feed` reads the entries and `settling` settles them; this module owns the workers. One more thread extends
@@ -8,27 +10,37 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 
-from tailrace_client.client import Tailrace
-from tailrace_client.consumer_base import ConsumerBase
-from tailrace_client.consumer_options import at_least, refuse_coroutines
+from tailrace_client.blocking.client import Tailrace
+from tailrace_client.blocking.feed import Feed
+from tailrace_client.blocking.items import Batch, Item
+from tailrace_client.blocking.settling import Settling
+from tailrace_client.consumer_options import (
+    CLAIM_MIN_IDLE_MS,
+    ConsumerOptions,
+    OnFailure,
+    OrderBy,
+    at_least,
+    claim_time,
+    keys_of,
+)
+from tailrace_client.consumer_settings import GroupSettings
 from tailrace_client.consumer_state import ConsumerState
-from tailrace_client.feed import MS_PER_S, Feed
+from tailrace_client.errors import TailraceError
 from tailrace_client.hooks import ConsumerHooks, Hooking
-from tailrace_client.items import Batch, Item
-from tailrace_client.leases import extending
-from tailrace_client.settling import Settling
+from tailrace_client.leases import kept_after, leases_of, lose, lost_of
+from tailrace_client.session import MS_PER_S
 from tailrace_client.stop_signals import StopSignals
+from tailrace_client.threads import check_handler, every, together
 
 Handler = Callable[[Item], object]
 BatchHandler = Callable[[Batch], object]
 Work = Callable[[Sequence[Item]], None]
 
 
-class Consumer(ConsumerBase[Tailrace]):
+class Consumer:
     """One consumer of a group, over one stream or several.
 
     Iterate over it and settle each item (`item.ack()`, `item.nack()`), or pass a handler to `run`. An item
@@ -65,7 +77,48 @@ class Consumer(ConsumerBase[Tailrace]):
     `linger_ms` after the first one, or until the end of `wait_ms`.
     """
 
-    def _begin(self, client: Tailrace, hooks: Iterable[ConsumerHooks]) -> None:
+    def __init__(  # noqa: PLR0913 - all parameters but four have a default
+        self,
+        client: Tailrace,
+        streams: str | Iterable[str],
+        group: str,
+        consumer: str,
+        *,
+        claim_min_idle_ms: int | None = CLAIM_MIN_IDLE_MS,
+        max_deliveries: int | None = None,
+        dead_letter_stream: str | None = None,
+        on_failure: OnFailure = "wait",
+        order_by: OrderBy | None = None,
+        extend_leases: bool = True,
+        batch: int = 100,
+        wait_ms: int = 1_000,
+        create_group: bool = True,
+        after: str = "0-0",
+        settings: GroupSettings | None = None,
+        min_count: int | None = None,
+        linger_ms: int | None = None,
+        retry_delay_ms: int | None = None,
+        hooks: Iterable[ConsumerHooks] = (),
+    ) -> None:
+        self.options = ConsumerOptions(
+            streams=keys_of(streams),
+            group=group,
+            consumer=consumer,
+            claim_min_idle_ms=claim_time(claim_min_idle_ms, settings),
+            max_deliveries=max_deliveries,
+            dead_letter_stream=dead_letter_stream,
+            on_failure=on_failure,
+            order_by=order_by,
+            extend_leases=extend_leases,
+            batch=batch,
+            wait_ms=wait_ms,
+            create_group=create_group,
+            after=after,
+            settings=settings,
+            min_count=min_count,
+            linger_ms=linger_ms,
+            retry_delay_ms=retry_delay_ms,
+        )
         self._session = client.session
         self._hooks = Hooking(self.options, hooks)
         self._state: ConsumerState[Item] = ConsumerState(self.options)
@@ -75,17 +128,23 @@ class Consumer(ConsumerBase[Tailrace]):
         self._handler: Handler | None = None
         self._in_use = threading.Lock()
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.options.consumer!r} of {self.options.group!r}>"
+
     # --- loops ---------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Item]:
         """Yield items as they arrive, until `stop`.
 
-        An item that is not settled when the next item is requested is released and delivered again.
+        An item that is not settled when the next item is requested is released and delivered again. If a loop
+        breaks off, the remaining items are returned to the group when the iterator is closed
+        (`contextlib.closing` closes it at once).
         """
-        for batch in self.batches(1):
-            yield batch[0]
+        with closing(self.batches(1)) as batches:
+            for batch in batches:
+                yield batch[0]
 
-    def batches(self, size: int = 100, *, fill_ms: int = 0) -> Iterator[Batch]:
+    def batches(self, size: int = 100, *, fill_ms: int = 0) -> Generator[Batch]:
         """Yield batches of 1 to `size` items as they arrive, until `stop`. Settle each with `batch.ack()`, or
         item by item.
 
@@ -96,7 +155,7 @@ class Consumer(ConsumerBase[Tailrace]):
         at_least("fill_ms", fill_ms, 0)
         return self._batches(size, fill_ms / MS_PER_S)
 
-    def _batches(self, size: int, fill_s: float) -> Iterator[Batch]:
+    def _batches(self, size: int, fill_s: float) -> Generator[Batch]:
         with self._running():
             while items := self._feed.take(size, fill_s):
                 yield Batch(items)
@@ -124,8 +183,9 @@ class Consumer(ConsumerBase[Tailrace]):
         handle = handler or self._handler
         if handle is None:
             raise ValueError("run needs a handler; pass one, or decorate a function with `consumer.handler`")
-        refuse_coroutines(handle)
-        self._run(lambda items: self._settling.handled(items, lambda: handle(items[0])), concurrency, 1, 0)
+        check_handler(handle)
+        handled = self._settling.handled
+        self._run(lambda items: handled(items, lambda: handle(items[0])), concurrency, 1, 0)
 
     def run_batches(
         self, handler: BatchHandler, size: int = 100, *, fill_ms: int = 0, concurrency: int = 1
@@ -138,7 +198,7 @@ class Consumer(ConsumerBase[Tailrace]):
         """
         at_least("size", size, 1)
         at_least("fill_ms", fill_ms, 0)
-        refuse_coroutines(handler)
+        check_handler(handler)
         handled, fill_s = self._settling.handled, fill_ms / MS_PER_S
         self._run(lambda items: handled(items, lambda: handler(Batch(items))), concurrency, size, fill_s)
 
@@ -159,17 +219,8 @@ class Consumer(ConsumerBase[Tailrace]):
     def _run(self, work: Work, concurrency: int, size: int, fill_s: float) -> None:
         at_least("concurrency", concurrency, 1)
         with self._running():
-            if concurrency == 1:
-                self._work(work, size, fill_s)
-                return
-            with ThreadPoolExecutor(concurrency, thread_name_prefix=self.options.consumer) as workers:
-                try:
-                    runs = [workers.submit(self._work, work, size, fill_s) for _ in range(concurrency)]
-                    for ended in runs:
-                        ended.result()
-                except BaseException:
-                    self.stop()  # Otherwise Ctrl-C would wait for the workers without end.
-                    raise
+            name = self.options.consumer
+            together(lambda: self._work(work, size, fill_s), concurrency, name, self.stop)
 
     def _work(self, work: Work, size: int, fill_s: float) -> None:
         try:
@@ -187,7 +238,7 @@ class Consumer(ConsumerBase[Tailrace]):
         if not self._in_use.acquire(blocking=False):
             raise RuntimeError(f"{self!r} is running already; use one consumer object for each loop or run")
         try:
-            with extending(self._session, self._state, self._hooks):
+            with every(self.options.beat_s, self._extend_leases):
                 self._hooks.started()
                 self._settling.learn_policies()
                 yield
@@ -197,6 +248,15 @@ class Consumer(ConsumerBase[Tailrace]):
             finally:
                 self._signals.restore()
                 self._in_use.release()
+
+    def _extend_leases(self) -> None:
+        for lease in leases_of(self._state):
+            try:
+                kept = self._session.attempt(lease.call)
+            except TailraceError as error:
+                kept = kept_after(error, lease)
+            lost = lost_of(self._state, lease, set(kept))
+            lose(self._state, self._hooks, lost)
 
     def create_groups(self) -> None:
         """Create the group on each stream that lacks it."""

@@ -1,29 +1,37 @@
-"""Settle items for asyncio programs: `Settling` with awaited methods."""
+"""Settle items for asyncio programs: send acknowledgments, return entries to the group, store dead letters.
+
+`consumer_state` makes the requests; this module sends them and decides when. It reads no entries.
+"""
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from tailrace_client import dead_letters
+from tailrace_client.asynchronous.items import AsyncBatch, AsyncItem, Settlement
+from tailrace_client.consumer_options import WrongHandlerError
 from tailrace_client.consumer_state import ConsumerState, Read, Settle, is_group_missing
 from tailrace_client.errors import TailraceError
 from tailrace_client.group_policies import GroupPolicies, Verdict
 from tailrace_client.hooks import Hooking, Outcome
-from tailrace_client.items import AsyncBatch, AsyncItem, Settlement
 from tailrace_client.leases import settled
 from tailrace_client.session import AsyncSession
-from tailrace_client.settling import ACKS_WAIT_S
+from tailrace_client.tasks import call
+
+ACKS_WAIT_S: Final = 0.05
+"""The least time between two requests with acknowledgments while there is more work. Acknowledgments of fast
+handlers share a request; those of slow handlers are sent at once."""
 
 _log: Final = logging.getLogger("tailrace_client")
 
 
 class AsyncSettling:
-    """Settles the items of one consumer, like `Settling`."""
+    """Settles the items of one consumer."""
 
     def __init__(self, session: AsyncSession, state: ConsumerState[AsyncItem], hooks: Hooking) -> None:
         self._session = session
@@ -36,7 +44,12 @@ class AsyncSettling:
     async def settle_now(
         self, items: Sequence[AsyncItem], how: Settlement, error: BaseException | None, delay_ms: int | None
     ) -> int:
-        """Send a settlement, like `Settling.settle_now`."""
+        """Send the settlement of `AsyncItem.ack`, `nack` or `fail`, and return how many entries were
+        pending. Raises `TailraceError`; the items are released even then.
+
+        With `create_group`, a missing group is no error, because the next read creates it again: the items
+        are lost.
+        """
         if error is not None:
             await self.failed(items, error)
             return len(items)
@@ -55,11 +68,12 @@ class AsyncSettling:
         return total
 
     async def handled(self, items: Sequence[AsyncItem], handle: Callable[[], Awaitable[object]]) -> None:
-        """Call the handler of the items, like `Settling.handled`."""
+        """Call the handler of the items. Acknowledge those that it did not settle, or let them fail if it
+        raises."""
         try:
             with self._hooks.handling(items):
-                await _checked(handle())
-        except NotAwaitableError:
+                await call(handle)
+        except WrongHandlerError:
             raise
         except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
             _log.exception("%r failed", items[0] if len(items) == 1 else AsyncBatch(items))
@@ -68,15 +82,18 @@ class AsyncSettling:
             await self.acknowledge_soon([item for item in items if self._state.holds(item)])
 
     async def acknowledge_soon(self, items: Iterable[AsyncItem]) -> None:
-        """Queue acknowledgments, like `Settling.acknowledge_soon`."""
+        """Queue acknowledgments, and send the queued ones if the last request was long enough ago."""
         self._done.extend(items)
         if time.monotonic() - self._flushed_at >= ACKS_WAIT_S:
             await self.flush()
 
     async def flush(self) -> None:
-        """Send all queued acknowledgments, like `Settling.flush`."""
-        done = list(self._done)
-        self._done.clear()
+        """Send all queued acknowledgments. Tasks can call this at the same time: each item is taken by one
+        of them."""
+        done = []
+        with suppress(IndexError):
+            while True:
+                done.append(self._done.popleft())
         self._flushed_at = time.monotonic()
         left = [item for item in done if self._state.holds(item)]
         for item in left:
@@ -90,7 +107,7 @@ class AsyncSettling:
             self._state.let_go(item)
 
     async def failed(self, items: Iterable[AsyncItem], error: BaseException) -> None:
-        """Release items whose handler failed, like `Settling.failed`."""
+        """Release items whose handler failed. After their last delivery they become dead letters."""
         for item in items:
             read = item.read
             self._hooks.failed(read, error)
@@ -111,7 +128,8 @@ class AsyncSettling:
             self._state.let_go(item)
 
     async def verdict(self, stream: str, deliveries: int) -> Verdict:
-        """Return what to do with an entry, like `Settling.verdict`."""
+        """Return what to do with an entry that was delivered this many times. If the settings of its group
+        cannot be read, the entry is tried again."""
         call = self._policies.call(stream)
         try:
             if call is not None:
@@ -123,7 +141,7 @@ class AsyncSettling:
         return self._policies.verdict(stream, deliveries)
 
     async def learn_policies(self) -> None:
-        """Read the settings of the group, like `Settling.learn_policies`."""
+        """Read the settings of the group on each stream, if the consumer has settings that they replace."""
         streams = self._state.options.streams if self._state.options.max_deliveries is not None else ()
         for stream in streams:
             call = self._policies.call(stream)
@@ -134,7 +152,7 @@ class AsyncSettling:
                 self._policies.learn_error(stream, error)
 
     async def bury(self, read: Read, deliveries: int, error: str) -> None:
-        """Store an entry as a dead letter, like `Settling.bury`."""
+        """Store an entry as a dead letter and log it. `deliveries`: how often it was delivered."""
         _log.error("dead letter: %s %s, last error: %s", read.stream, read.id, error or "unknown")
         options = self._state.options
         try:
@@ -146,15 +164,16 @@ class AsyncSettling:
             self._hooks.settled([read], "dead_letter")
 
     async def acknowledge_deleted(self, read: Read) -> None:
-        """Acknowledge a deleted entry, like `Settling.acknowledge_deleted`."""
+        """Acknowledge an entry that was deleted while it was pending."""
         await self.send_all(self._state.settle_calls([read], "ack"), "acknowledged")
 
     async def give_back(self, items: Sequence[AsyncItem]) -> None:
-        """Return items to the group, like `Settling.give_back`."""
+        """Return items that no worker started to the group, as if they had not been delivered."""
         await self.send_all(self._state.settle_calls(items, "nack", "silent"), "returned")
 
     async def send_all(self, settles: Iterable[Settle], outcome: Outcome) -> None:
-        """Send the calls, like `Settling.send_all`."""
+        """Send the calls. If one fails permanently, its entries stay pending and are delivered again, and the
+        loop continues."""
         for settle in settles:
             try:
                 count = await self._session.send(settle.call)
@@ -164,16 +183,3 @@ class AsyncSettling:
                     continue
                 count = 0
             settled(self._state, self._hooks, settle, count, outcome)
-
-
-class NotAwaitableError(TypeError):
-    """The handler of an `AsyncConsumer` is not an async function. It ends the run."""
-
-
-def _checked(awaitable: Awaitable[object]) -> Awaitable[object]:
-    if not inspect.isawaitable(awaitable):
-        raise NotAwaitableError(
-            f"the handler returned {awaitable!r}; an AsyncConsumer needs an async function, "
-            "which can call a blocking one with asyncio.to_thread"
-        )
-    return awaitable

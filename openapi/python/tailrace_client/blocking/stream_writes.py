@@ -1,26 +1,32 @@
-"""Appending to a stream, trimming it and deleting entries, for blocking programs.
+# `make sdk-python` writes this module from `asynchronous/stream_writes.py`. Do not edit it.
 
-`stream_calls` contains the requests.
+"""Writing a stream, for blocking programs: appends at once or later, trimming, and deleting entries.
+
+`stream_calls` and `scheduled_calls` contain the requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
-from tailrace_client import stream_calls
+from tailrace_client import scheduled_calls, stream_calls
 from tailrace_client.call import Call
 from tailrace_client.chunks import BodyThen, calls_of, producer_of
 from tailrace_client.encoding import Lines
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import FieldsToAppend
 from tailrace_client.generated import models
+from tailrace_client.scheduled_calls import ScheduledEntry
+from tailrace_client.session import Session
 from tailrace_client.stream_calls import ImportResult, Producer, References, Trim
-from tailrace_client.stream_of import StreamOf
 
 
-class StreamAppends(StreamOf):
+class StreamWrites:
     """The methods of `Stream` that append, trim and delete entries."""
+
+    key: str
+    _session: Session
 
     def append(  # noqa: PLR0913 - the options of XADD
         self,
@@ -220,3 +226,53 @@ class StreamAppends(StreamOf):
     def delete_entries(self, *ids: str, references: References | None = None) -> models.DeleteReply:
         """Delete entries and return the result for each."""
         return self._session.send(stream_calls.delete(self.key, ids, references))
+
+    # --- entries that the server appends later ---------------------------------------------------
+
+    def schedule(
+        self,
+        fields: FieldsToAppend,
+        *,
+        delay_ms: int | None = None,
+        deliver_at_ms: int | None = None,
+        create: bool = True,
+        idempotency_key: str | None = None,
+        producer_id: str | None = None,
+    ) -> str:
+        """Append one entry later, and return its scheduled id, which is not the id of the entry.
+
+        Pass `delay_ms`, or `deliver_at_ms`, a time in Unix milliseconds. Until then the server stores the
+        entry, and no reader sees it. With an `idempotency_key`, the request is retried after a lost response,
+        and schedules nothing twice.
+        """
+        producer = producer_of(self._session.settings.producer_id, producer_id, idempotency_key)
+        return self._session.send(
+            scheduled_calls.schedule(
+                self.key,
+                fields,
+                delay_ms=delay_ms,
+                deliver_at_ms=deliver_at_ms,
+                create=create,
+                producer=producer,
+            )
+        )
+
+    def scheduled(self, page: int = 1_000) -> Iterator[ScheduledEntry]:
+        """Yield the scheduled entries in the order of their times, in requests of `page` entries."""
+        after: str | None = None
+        while True:
+            found = self._session.send(scheduled_calls.scheduled(self.key, after, page))
+            yield from found.entries
+            after = found.next
+            if after is None:
+                return
+
+    def cancel_scheduled(self, scheduled_id: str) -> bool:
+        """Cancel a scheduled entry. Return False if it was appended or cancelled before."""
+        try:
+            self._session.send(scheduled_calls.cancel(self.key, scheduled_id))
+        except TailraceError as error:
+            if error.code in MISSING_ENTRY:
+                return False
+            raise
+        return True

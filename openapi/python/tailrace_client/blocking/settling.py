@@ -1,3 +1,5 @@
+# `make sdk-python` writes this module from `asynchronous/settling.py`. Do not edit it.
+
 """Settle items for blocking programs: send acknowledgments, return entries to the group, store dead letters.
 
 `consumer_state` makes the requests; this module sends them and decides when. It reads no entries.
@@ -13,13 +15,15 @@ from contextlib import suppress
 from typing import Final
 
 from tailrace_client import dead_letters
+from tailrace_client.blocking.items import Batch, Item, Settlement
+from tailrace_client.consumer_options import WrongHandlerError
 from tailrace_client.consumer_state import ConsumerState, Read, Settle, is_group_missing
 from tailrace_client.errors import TailraceError
 from tailrace_client.group_policies import GroupPolicies, Verdict
 from tailrace_client.hooks import Hooking, Outcome
-from tailrace_client.items import Batch, Item, Settlement
 from tailrace_client.leases import settled
 from tailrace_client.session import Session
+from tailrace_client.threads import call
 
 ACKS_WAIT_S: Final = 0.05
 """The least time between two requests with acknowledgments while there is more work. Acknowledgments of fast
@@ -42,7 +46,7 @@ class Settling:
     def settle_now(
         self, items: Sequence[Item], how: Settlement, error: BaseException | None, delay_ms: int | None
     ) -> int:
-        """Send the settlement of `Item.ack`, `Item.nack` or `Item.fail`, and return how many entries were
+        """Send the settlement of `Item.ack`, `nack` or `fail`, and return how many entries were
         pending. Raises `TailraceError`; the items are released even then.
 
         With `create_group`, a missing group is no error, because the next read creates it again: the items
@@ -70,7 +74,9 @@ class Settling:
         raises."""
         try:
             with self._hooks.handling(items):
-                handle()
+                call(handle)
+        except WrongHandlerError:
+            raise
         except Exception as error:  # noqa: BLE001 - any error of a handler concerns only its items
             _log.exception("%r failed", items[0] if len(items) == 1 else Batch(items))
             self.failed([item for item in items if self._state.holds(item)], error)

@@ -1,24 +1,19 @@
+# `make sdk-python` writes this module from `asynchronous/client.py`. Do not edit it.
+
 """The client for blocking programs."""
 
 from __future__ import annotations
 
 from ssl import SSLContext
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 from uuid import uuid4
 
 from tailrace_client import generated
-from tailrace_client.commands import Commands
+from tailrace_client.blocking.commands import Commands
+from tailrace_client.blocking.stream import Stream
 from tailrace_client.retry import RetryPolicy
-from tailrace_client.session import Consistency, Session, Settings
-from tailrace_client.stream import Stream
-
-TIMEOUT_S: Final = 30.0
-"""The time limit for each step of a request. It exceeds the pauses of a server that takes a checkpoint on a
-busy disk."""
-
-CONNECTIONS_MAX: Final = 100
-"""The most connections of one client. Further requests wait until a connection is free."""
+from tailrace_client.session import CONNECTIONS_MAX, TIMEOUT_S, Consistency, Session, Settings
 
 
 class Tailrace(Commands):
@@ -62,8 +57,7 @@ class Tailrace(Commands):
         self.generated = generated.Client(base_url=self.session.settings.shown_url).set_httpx_client(
             self.session.http
         )
-        """The client for the generated operations (`tailrace_client.generated.api`), over the same
-        connections."""
+        """The client for the generated operations, like `Tailrace.generated`."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.session.settings.shown_url!r})"
