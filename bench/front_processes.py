@@ -27,7 +27,6 @@ from bench.load import answered
 from bench.rows import Effort, Row, command, per_s
 from bench.server import busy_s, started
 from tailrace.app.store.service import EngineStore
-from tailrace.core.apply import apply
 from tailrace.core.commands import Append
 from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
@@ -123,7 +122,7 @@ def _applied_us(count: int) -> float:
     began_s = time.process_time()
     for row in rows:
         for effect in decode_effects(row):
-            apply(copy, effect)
+            effect.apply(copy)
     return (time.process_time() - began_s) * US_PER_S / count
 
 

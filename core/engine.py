@@ -4,9 +4,8 @@ Rules for every command:
 
 * The outcome depends on the keyspace, the command and the time only: `core` has no clock, randomness or I/O.
 * Handlers (`core.handlers`) read the keyspace, check everything, and only then change it, by effects.
-* `core.apply` carries effects (`core.effects`) out, and is the only writer of the keyspace. Applying the
-effects
-  of all commands to an empty keyspace rebuilds the keyspace: the journal stores effects.
+* Only effects (`core.effects`) change the keyspace. Applying the effects of all commands to an empty keyspace
+  rebuilds the keyspace: the journal stores effects.
 * A command that raises `StreamError` has no effect.
 * Wake-ups name keys, never readers. `core.waiters` has the readers of each key, and a woken reader runs its
   command again.

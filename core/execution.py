@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from tailrace.core.apply import APPLIERS
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Malformed, Special
 from tailrace.core.effects import Effect
@@ -53,7 +52,7 @@ class Execution(Struct, gc=False):
 
     def do(self, effect: Effect) -> None:
         """Apply `effect` to the keyspace and record it for the journal. Cannot fail."""
-        APPLIERS[type(effect)](self.keyspace, effect)
+        effect.apply(self.keyspace)
         self.effects.append(effect)
 
     def wake(self, key: bytes | None, signal: Signal = Signal.DATA, group: bytes | None = None) -> None:

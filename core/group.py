@@ -22,7 +22,7 @@ from tailrace.core.stream_id import StreamId
 
 
 class Group:
-    """One group. Only `core.apply` and `core.storage` change it."""
+    """One group. Only `core.effects` and `core.storage` change it."""
 
     __slots__ = (
         "compiled_filter",

@@ -33,7 +33,7 @@ _HEAP_SLACK: Final = 64
 
 
 class KeyOrder:
-    """The order by key of one group. Only `core.apply` and `core.storage` change it.
+    """The order by key of one group. Only `core.effects` and `core.storage` change it.
 
     The methods that free a key or room return whether a waiting reader of the group may now find an entry.
     n: entries in flight, m: entries of one call.
@@ -83,7 +83,7 @@ class KeyOrder:
             key = self.held[value]
             yield from (value,) if key is None else self.queues[key]
 
-    # --- for core.apply ------------------------------------------------------------------------
+    # --- for core.effects ----------------------------------------------------------------------
 
     def take(self, ids: Sequence[StreamId], keys: Sequence[bytes | None]) -> bool:
         """Note that `ids` were delivered: they are no longer held. A key is in flight from now on; None: the

@@ -1,6 +1,6 @@
 """The keyspace: all streams by key, and the server's settings.
 
-Only `core.apply` and recovery write to it; all other code only reads. This module never decides what a
+Only `core.effects` and recovery write to it; all other code only reads. This module never decides what a
 command does.
 """
 
@@ -12,7 +12,6 @@ from sortedcontainers import SortedDict, SortedSet
 
 from tailrace.core.agenda import Agenda
 from tailrace.core.deadlines import Deadlines
-from tailrace.core.effects import AppendRemembered, IdempotencyExpired
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
@@ -99,7 +98,7 @@ class Keyspace:
         """Return a text that no other stream of any keyspace ever has. A rename keeps it. O(1)."""
         return f"{self.identity}-{stream.serial}"
 
-    # --- for core.apply ------------------------------------------------------------------------
+    # --- for core.effects ----------------------------------------------------------------------
 
     def configure(self, name: str, value: int) -> None:
         """Set the setting `name`, which exists in `config`. O(1)."""
@@ -191,19 +190,6 @@ class Keyspace:
             self.expiring.add((stream.serial, group.name))
         if settings is not None and settings.max_lag_ms is not None:
             self.watched.add((stream.serial, group.name))
-
-    def remember(self, effect: AppendRemembered) -> None:
-        """Remember an idempotency key, and when it expires. O(log n) amortised."""
-        stream = self.streams[effect.key]
-        stream.idempotency.remember(effect)
-        if effect.epoch is None:
-            self.deadlines.note(stream.serial, stream.idempotency.expires_ms(effect.ids[0]))
-
-    def expire(self, effect: IdempotencyExpired) -> None:
-        """Forget expired idempotency keys of a stream. O(forgotten keys + producers without an epoch)."""
-        stream = self.streams[effect.key]
-        stream.idempotency.expire(effect.before_ms)
-        self.note_deadline(stream)
 
     def note_deadline(self, stream: Stream) -> None:
         """File the stream under the time at which its first idempotency key expires, if it has one.

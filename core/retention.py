@@ -44,7 +44,7 @@ class RetentionRules(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Retention:
-    """The retention of one stream. Only `core.apply` and `core.storage` change it.
+    """The retention of one stream. Only `core.effects` and `core.storage` change it.
 
     `removed`: how many entries were ever removed, by reason. `removed_at_ms`: when the last ones were, in
     Unix milliseconds; None if none were.

@@ -48,7 +48,7 @@ def parse_scheduled_id(text: str) -> ScheduledId | None:
 
 
 class Schedule:
-    """The scheduled entries of one stream. Only `core.apply` and `core.storage` change it. n: entries."""
+    """The scheduled entries of one stream. Only `core.effects` and `core.storage` change it. n: entries."""
 
     __slots__ = ("entries", "last_number", "size_bytes")
 

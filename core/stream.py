@@ -26,7 +26,7 @@ without it. Nothing is ever added to it."""
 
 
 class Stream:
-    """One stream. Only `core.apply`, `core.keyspace` and `core.storage` change it."""
+    """One stream. Only `core.effects`, `core.keyspace` and `core.storage` change it."""
 
     __slots__ = (
         "entries_added",

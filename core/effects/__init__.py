@@ -1,9 +1,10 @@
 """The effects of commands: one frozen struct per kind of change, in the order in which the changes happened.
 
-Handlers read the keyspace, decide, and then emit effects; only `core.apply` carries effects out. So a command
-that raises has changed nothing, and applying the effects of all commands to an empty keyspace rebuilds the
-keyspace. The journal stores effects. An effect contains results (ids, times, counts) and never a request, so
-a replay needs no rule of any command. The package holds data only.
+Handlers read the keyspace, decide, and then emit effects; only `Effect.apply` changes the keyspace. So a
+command that raises has changed nothing, and applying the effects of all commands to an empty keyspace
+rebuilds the keyspace. The journal stores effects. An effect contains results (ids, times, counts) and never a
+request, so a replay needs no rule of any command: executing commands and replaying their journal make the
+same calls in the same order.
 
 Ids are `StreamId`; in a list of ids documented as rising, each id is greater than the one before it.
 """
@@ -20,6 +21,7 @@ from tailrace.core.effects.effect import Effect
 from tailrace.core.effects.entries import (
     EntriesAppended,
     EntriesRemoved,
+    EntriesRetired,
     EntriesTrimmed,
 )
 from tailrace.core.effects.groups import (
@@ -42,6 +44,7 @@ from tailrace.core.effects.key_order import EntriesHeld, HeldForgotten, KeysTake
 from tailrace.core.effects.keyspace import (
     ConfigChanged,
     KeyspaceFlushed,
+    RetentionConfigured,
     StreamCopied,
     StreamCreated,
     StreamDeleted,
@@ -58,7 +61,6 @@ from tailrace.core.effects.pending import (
     ReferencesTrimmed,
     Transferred,
 )
-from tailrace.core.effects.retention import EntriesRetired, RetentionConfigured
 
 __all__ = [
     "AppendRemembered",

@@ -1,4 +1,4 @@
-"""The effects that move entries to a dead-letter stream and back. This module holds data only.
+"""The effects that move entries to a dead-letter stream and back.
 
 Each effect is the whole move, so no crash can leave an entry in both places or in none.
 """
@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tailrace.core.effects import key_order
 from tailrace.core.effects.effect import Effect
+from tailrace.core.effects.entries import append, delete
+from tailrace.core.group import Group
+from tailrace.core.keyspace import Keyspace
 from tailrace.core.stream_id import StreamId
 
 
@@ -30,6 +34,16 @@ class DeadLettered(Effect, frozen=True):
     """The dead letters in their stored form (`core.log.entry`); ``fragments[i]`` has the id
     ``new_ids[i]``."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        append(keyspace, keyspace.streams[self.new_key], self.new_ids, self.fragments)
+        stream = keyspace.streams[self.key]
+        stream.forget_references_from(min(self.ids))
+        group: Group = stream.groups[self.group]
+        group.pending.remove(self.ids)
+        if group.order is not None:
+            key_order.released(keyspace, self.key, group, self.ids)
+        group.dead_letter_count += len(self.ids)
+
 
 class Redriven(Effect, frozen=True):
     """Dead letters were appended to the stream that they came from, and deleted from the dead-letter
@@ -45,3 +59,7 @@ class Redriven(Effect, frozen=True):
     """The ids in that stream, rising, all above its last id; ``new_ids[i]`` is that of ``ids[i]``."""
     fragments: Sequence[bytes]
     """The entries with their own fields, in their stored form; ``fragments[i]`` has the id ``new_ids[i]``."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        append(keyspace, keyspace.streams[self.new_key], self.new_ids, self.fragments)
+        delete(keyspace, self.key, self.ids)

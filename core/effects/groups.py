@@ -1,9 +1,14 @@
-"""The effects on groups and consumers. This module holds data only."""
+"""The effects on groups and consumers."""
 
 from __future__ import annotations
 
+from tailrace.core.effects import key_order
 from tailrace.core.effects.effect import Effect
-from tailrace.core.stream_id import StreamId
+from tailrace.core.group import Group
+from tailrace.core.group_settings import GroupSettings
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.pending.consumer import Consumer
+from tailrace.core.stream_id import ZERO_ID, StreamId
 
 
 class GroupCreated(Effect, frozen=True):
@@ -18,6 +23,10 @@ class GroupCreated(Effect, frozen=True):
     entries_read: int | None
     """How many of all entries ever added are at or before the position; None: unknown."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        group = Group(self.group, self.last_delivered_id, self.entries_read)
+        keyspace.streams[self.key].add_group(group)
+
 
 class GroupMoved(Effect, frozen=True):
     """A group's position changed, by a read, by XCLAIM LASTID or by XGROUP SETID."""
@@ -30,6 +39,13 @@ class GroupMoved(Effect, frozen=True):
     """The new position; XGROUP SETID may move it back."""
     entries_read: int | None
     """How many of all entries ever added are at or before the new position; None: unknown."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        stream = keyspace.streams[self.key]
+        group: Group = stream.groups[self.group]
+        stream.forget_references_from(group.last_delivered_id + 1)
+        group.last_delivered_id = self.last_delivered_id
+        group.entries_read = self.entries_read
 
 
 class GroupConfigured(Effect, frozen=True):
@@ -60,6 +76,14 @@ class GroupConfigured(Effect, frozen=True):
     order_by: str | None = None
     """As `GroupSettings.order_by`."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        settings = GroupSettings(*(getattr(self, name) for name in GroupSettings.__struct_fields__))
+        stream = keyspace.streams[self.key]
+        group: Group = stream.groups[self.group]
+        group.settings = None if settings.is_empty else settings
+        key_order.configured(stream, group, settings.order_by)
+        keyspace.note_settings(stream, group)
+
 
 class GroupDestroyed(Effect, frozen=True):
     """A group was deleted, with its consumers and pending entries."""
@@ -68,6 +92,15 @@ class GroupDestroyed(Effect, frozen=True):
     """The stream's key."""
     group: bytes
     """The group's name."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        stream = keyspace.streams[self.key]
+        group: Group = stream.groups.pop(self.group)
+        if group.order is not None:
+            stream.forget_order(group.name)
+        keyspace.garbage.add_group(group)
+        keyspace.agenda.due.forget((stream.serial, self.group))
+        stream.forget_references_from(ZERO_ID)
 
 
 class ConsumerCreated(Effect, frozen=True):
@@ -82,6 +115,10 @@ class ConsumerCreated(Effect, frozen=True):
     at_ms: int
     """Unix time: the consumer counts as seen then."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        group: Group = keyspace.streams[self.key].groups[self.group]
+        group.consumers[self.consumer] = Consumer(self.consumer, self.at_ms)
+
 
 class ConsumerDeleted(Effect, frozen=True):
     """A consumer was deleted, with its pending entries."""
@@ -92,6 +129,20 @@ class ConsumerDeleted(Effect, frozen=True):
     """The group's name."""
     consumer: bytes
     """The consumer's name."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        stream = keyspace.streams[self.key]
+        group: Group = stream.groups[self.group]
+        stream.forget_references_from(ZERO_ID)
+        ids = () if group.order is None else key_order.owned(group, self.consumer)
+        gone, entries = group.take_consumer(self.consumer)
+        if ids:
+            key_order.released(keyspace, self.key, group, ids)
+        if isinstance(gone, Group):
+            keyspace.garbage.add_group(gone)
+        else:
+            keyspace.garbage.add_consumer(gone)
+        keyspace.garbage.add_entries(group.pending, entries)
 
 
 class ConsumerSeen(Effect, frozen=True):
@@ -107,3 +158,9 @@ class ConsumerSeen(Effect, frozen=True):
     """Unix time of the attempt."""
     active: bool
     """Whether the consumer received an entry, so that its time of activity changes as well."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        consumer = keyspace.streams[self.key].groups[self.group].consumers[self.consumer]
+        consumer.seen_at_ms = self.at_ms
+        if self.active:
+            consumer.active_at_ms = self.at_ms

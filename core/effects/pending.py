@@ -1,10 +1,14 @@
-"""The effects on pending entries. This module holds data only."""
+"""The effects on pending entries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tailrace.core.effects import key_order
 from tailrace.core.effects.effect import Effect
+from tailrace.core.group import Group
+from tailrace.core.keyspace import Keyspace
+from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.stream_id import StreamId
 
 
@@ -23,6 +27,10 @@ class Delivered(Effect, frozen=True):
     at_ms: int
     """Unix time of the delivery."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        group: Group = keyspace.streams[self.key].groups[self.group]
+        group.pending.deliver(self.ids, group.consumers[self.consumer], self.at_ms)
+
 
 class Claimed(Effect, frozen=True):
     """A consumer became the owner of entries, pending before or not."""
@@ -40,6 +48,11 @@ class Claimed(Effect, frozen=True):
     deliveries: Sequence[int]
     """The new delivery count of each id."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        group: Group = keyspace.streams[self.key].groups[self.group]
+        consumer = group.consumers[self.consumer]
+        group.pending.claim(self.ids, consumer, self.delivered_at_ms, self.deliveries)
+
 
 class LeasesExtended(Effect, frozen=True):
     """A consumer keeps entries that it owns: their time of delivery changed, their counts did not."""
@@ -55,6 +68,12 @@ class LeasesExtended(Effect, frozen=True):
     at_ms: int
     """Unix time of delivery of all of them."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        group: Group = keyspace.streams[self.key].groups[self.group]
+        units = group.pending.units_of(self.ids)
+        counts = [units[value].deliveries_of(value) for value in self.ids]
+        group.pending.claim(self.ids, group.consumers[self.consumer], self.at_ms, counts)
+
 
 class Transferred(Effect, frozen=True):
     """All pending entries of one consumer got another owner; counts, times and order did not change."""
@@ -67,6 +86,10 @@ class Transferred(Effect, frozen=True):
     """The old owner's name."""
     new_consumer: bytes
     """The new owner's name."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        group: Group = keyspace.streams[self.key].groups[self.group]
+        group.transfer(self.consumer, self.new_consumer)
 
 
 class Nacked(Effect, frozen=True):
@@ -81,6 +104,10 @@ class Nacked(Effect, frozen=True):
     deliveries: Sequence[int]
     """The new delivery count of each id."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        group: Group = keyspace.streams[self.key].groups[self.group]
+        group.pending.nack(self.ids, self.deliveries)
+
 
 class PendingRemoved(Effect, frozen=True):
     """Entries left a pending entries list: they were acknowledged, or their entry was deleted."""
@@ -91,6 +118,15 @@ class PendingRemoved(Effect, frozen=True):
     """The group's name."""
     ids: Sequence[StreamId]
     """The ids, distinct and all pending; at least one."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        stream = keyspace.streams[self.key]
+        if stream.referenced_below:
+            stream.forget_references_from(min(self.ids))
+        group: Group = stream.groups[self.group]
+        group.pending.remove(self.ids)
+        if group.order is not None:
+            key_order.released(keyspace, self.key, group, self.ids)
 
 
 class ReferencesTrimmed(Effect, frozen=True):
@@ -104,6 +140,16 @@ class ReferencesTrimmed(Effect, frozen=True):
     last_ids: Sequence[StreamId]
     """The highest id of each span, included; ``last_ids[i]`` belongs to ``first_ids[i]``."""
 
+    def apply(self, keyspace: Keyspace) -> None:
+        stream = keyspace.streams[self.key]
+        stream.forget_references_from(self.first_ids[0])
+        spans = IdSpans(self.first_ids, self.last_ids)
+        for group in stream.groups.values():
+            if group.pending.is_within(spans):
+                keyspace.garbage.add_group(group.take_pending())
+            elif group.pending.count:
+                keyspace.garbage.add_entries(group.pending, group.pending.remove_spans(spans))
+
 
 class PendingBetweenRemoved(Effect, frozen=True):
     """All entries in some spans of ids left a pending entries list, because their entries are gone."""
@@ -116,3 +162,10 @@ class PendingBetweenRemoved(Effect, frozen=True):
     """The lowest id of each span, included. The spans rise and do not overlap; at least one."""
     last_ids: Sequence[StreamId]
     """The highest id of each span, included; ``last_ids[i]`` belongs to ``first_ids[i]``."""
+
+    def apply(self, keyspace: Keyspace) -> None:
+        stream = keyspace.streams[self.key]
+        stream.forget_references_from(self.first_ids[0])
+        group: Group = stream.groups[self.group]
+        entries = group.pending.remove_spans(IdSpans(self.first_ids, self.last_ids))
+        keyspace.garbage.add_entries(group.pending, entries)

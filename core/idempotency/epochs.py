@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tailrace.core.commands import Idempotency, TakeOverEpoch
-from tailrace.core.effects import AppendRemembered, EpochTakenOver
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.idempotency.compact_name import compact_name
 from tailrace.core.idempotency.timed_keys import Remembered
@@ -65,16 +64,18 @@ class EpochKeys:
             raise _too_many_keys(number)
         return found
 
-    def remember(self, effect: AppendRemembered, number: int, made: Remembered) -> None:
+    def remember(
+        self, producer: bytes, number: int, layout: bytes | None, key: bytes, made: Remembered
+    ) -> None:
         """Remember a new key of epoch `number`, and forget older epochs and producers above the bounds. O(1)
         amortised."""
-        epochs = self.producers.setdefault(effect.producer, [])
+        epochs = self.producers.setdefault(producer, [])
         epoch = self._epoch_for(epochs, number)
         if epoch.layout is None:
-            epoch.layout = effect.layout
-        epoch.keys[effect.idempotency_key] = made
+            epoch.layout = layout
+        epoch.keys[key] = made
         self.key_count += 1
-        self.producers.move_to_end(effect.producer)
+        self.producers.move_to_end(producer)
         while self._is_over_a_bound():
             _, forgotten = self.producers.popitem(last=False)
             self.key_count -= _count(forgotten)
@@ -108,11 +109,11 @@ class EpochKeys:
         _check_layout(epoch, request.replaces)
         return True
 
-    def take_over(self, effect: EpochTakenOver) -> None:
+    def take_over(self, producer: bytes, number: int, layout: bytes) -> None:
         """Give an epoch, which is remembered, another layout. Counts as a use of the producer. O(1)."""
-        epochs = self.producers[effect.producer]
-        next(epoch for epoch in epochs if epoch.number == effect.epoch).layout = effect.layout
-        self.touch(effect.producer)
+        epochs = self.producers[producer]
+        next(epoch for epoch in epochs if epoch.number == number).layout = layout
+        self.touch(producer)
 
     def touch(self, producer: bytes) -> None:
         """Mark the producer, if it has keys, as the most recently used one. O(1)."""

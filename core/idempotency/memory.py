@@ -4,7 +4,7 @@ Two kinds of keys share the memory, each under its producer's name: those of Red
 forgotten by time and count (`core.idempotency.timed_keys`), and those of an epoch, which are kept for the
 current and the last epoch (`core.idempotency.epochs`). A key of one kind never replaces a key of the other.
 
-`find` and `has_expired` change nothing. Only `core.apply` calls the methods that do.
+`find` and `has_expired` change nothing. Only `core.effects` calls the methods that do.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from tailrace.core.commands import Idempotency
-from tailrace.core.effects import AppendRemembered
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.idempotency.epochs import Epoch, EpochKeys
 from tailrace.core.idempotency.timed_keys import Remembered, TimedKeys
-from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.stream_id import StreamId, id_ms
 
 SCHEDULED: Final = b"scheduled:"
@@ -99,14 +97,19 @@ class IdempotencyMemory:
 
     # --- changing ------------------------------------------------------------------------------
 
-    def remember(self, effect: AppendRemembered) -> None:
-        """Remember a new key, and forget keys above the bounds. O(1) amortised."""
-        made = Remembered(pack_ids(effect.ids), effect.fingerprint)
+    def remember(self, producer: bytes, key: bytes, made: Remembered) -> None:
+        """Remember a new key without an epoch, and forget keys above the bounds. O(1) amortised."""
+        if self.timed is _NO_TIMED:
+            self.timed = TimedKeys()
+        self.timed.remember(producer, key, made, self.maxsize)
         self.keys_added += 1
-        if effect.epoch is None:
-            self._own_timed().remember(effect.producer, effect.idempotency_key, made, self.maxsize)
-        else:
-            self._own_epochs().remember(effect, effect.epoch, made)
+
+    def remember_in_epoch(
+        self, producer: bytes, epoch: int, layout: bytes | None, key: bytes, made: Remembered
+    ) -> None:
+        """Remember a new key of an epoch, and forget what `EpochKeys.remember` forgets. O(1) amortised."""
+        self._own_epochs().remember(producer, epoch, layout, key, made)
+        self.keys_added += 1
 
     def restore(self, producer: bytes, keys: OrderedDict[bytes, Remembered], epochs: list[Epoch]) -> None:
         """Add a producer from stored state, after those added before. O(epochs)."""

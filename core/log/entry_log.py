@@ -29,7 +29,7 @@ from tailrace.core.stream_id import ZERO_ID, StreamId
 class EntryLog(EntryReader):
     """The entries of one stream. n: entries, m: entries of one call, b: blocks (about n / 100).
 
-    Only `core.apply`, `core.storage` and `core.garbage` call the methods that change the log.
+    Only `core.effects`, `core.storage` and `core.garbage` call the methods that change the log.
     """
 
     __slots__ = ("removed_ids", "sealing")

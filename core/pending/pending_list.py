@@ -41,7 +41,7 @@ _set_consumer: Final[Any] = vars(Unit)["consumer"].__set__
 class PendingEntriesList(Regrouping):
     """The pending entries of one group. n: pending entries, m: entries of one call.
 
-    Only `core.apply`, and `Group.copy` and `core.storage` through `restore`, call the methods that change it.
+    Only `core.effects`, and `Group.copy` and `core.storage` through `restore`, call methods that change it.
     """
 
     __slots__ = ()

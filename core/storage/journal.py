@@ -22,7 +22,6 @@ from typing import Final
 
 import zstandard
 
-from tailrace.core.apply import apply
 from tailrace.core.effects import Effect
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.zstd import Zstd
@@ -157,7 +156,7 @@ def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:
     for example. The assertions of `apply` then fail.
     """
     try:
-        apply(keyspace, effect)
+        effect.apply(keyspace)
     except (AssertionError, AttributeError, LookupError, ValueError) as error:
         what = f"{type(effect).__name__} refers to data that does not exist"
         raise Damage(f"journal row {seq}", what) from error

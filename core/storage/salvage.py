@@ -22,8 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tailrace.core import apply_order
-from tailrace.core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed
+from tailrace.core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed, key_order
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.storage import journal
@@ -242,7 +241,7 @@ class Salvage:
                 if block.is_filed_elsewhere and not block.has_source(stand_in):
                     self._check_payload(block, stream.serial)
             stream.log.restore([block for block in stream.log.blocks if not block.has_source(stand_in)])
-            apply_order.forget_missing(stream)
+            key_order.forget_missing(stream)
 
     def write(self, target: Path) -> None:
         """Write a data directory with everything that is intact into `target`, an empty directory."""

@@ -11,7 +11,6 @@ from typing import Any, Final
 import pytest
 
 from tailrace.core import commands as c
-from tailrace.core.apply import apply
 from tailrace.core.effects import Effect
 from tailrace.core.errors import ErrorCode
 from tailrace.core.idempotency import epochs, timed_keys
@@ -105,7 +104,7 @@ def test_a_replay_of_the_effects_forgets_the_same_producers(calls: Calls) -> Non
         effects += calls.outcome(keyed(producer)).effects
     rebuilt = Keyspace()
     for effect in effects:
-        apply(rebuilt, effect)
+        effect.apply(rebuilt)
     kept = list(rebuilt.streams[b"s"].idempotency.epochs.producers)
     assert kept == list(calls.engine.keyspace.streams[b"s"].idempotency.epochs.producers)
     assert kept == [b"e", b"a", b"f"]

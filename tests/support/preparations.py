@@ -6,7 +6,6 @@ Owns how each state is made, directly in the store or the engine; sends no reque
 from __future__ import annotations
 
 from tailrace.api.ports import StoreUnavailable
-from tailrace.core.apply import apply
 from tailrace.core.commands import (
     ConfigureGroup,
     NackMode,
@@ -39,17 +38,15 @@ def trim_race(api: ApiClient) -> None:
 def begin_epoch(api: ApiClient) -> None:
     """Record an append of the producer of the examples."""
     made = AppendRemembered(b"race:france", b"timing-gate-1", b"1", (1,), b"other", 1, b"4 partitions")
-    apply(api.store.engine.keyspace, made)
+    made.apply(api.store.engine.keyspace)
 
 
 def fill_epoch(api: ApiClient) -> None:
     """Record as many idempotency keys as one epoch allows."""
     for number in range(EPOCH_KEYS_MAX):
         key = str(number).encode()
-        apply(
-            api.store.engine.keyspace,
-            AppendRemembered(b"race:france", b"timing-gate-1", key, (1,), None, 1, None),
-        )
+        made = AppendRemembered(b"race:france", b"timing-gate-1", key, (1,), None, 1, None)
+        made.apply(api.store.engine.keyspace)
 
 
 def crowd_pending(api: ApiClient) -> None:

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import pytest
 
-from tailrace.core.apply import apply
 from tailrace.core.engine import Engine
 from tailrace.core.group import Group
 from tailrace.core.id_keys import FEW_IDS
@@ -177,7 +176,7 @@ def test_no_table_of_a_group_has_many_equal_hashes_after_any_command() -> None:
     engine, copy = Engine(), Keyspace()
     for number, words in enumerate(commands(COUNT)):
         for effect in engine.execute(command(*words), 10 + number).effects:
-            apply(copy, effect)
+            effect.apply(copy)
         if words[0] == "XADD":
             continue
         group = group_of(engine)

@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 from tailrace.core import commands as c
-from tailrace.core.apply import apply
 from tailrace.core.effects import Effect, StreamCopied
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
@@ -220,7 +219,7 @@ class Copying:
             effects = disk.engine.execute(self.command(disk.engine.keyspace), self.now_ms).effects
             disk.write(effects)
             for effect in effects:
-                apply(self.memory, effect)
+                effect.apply(self.memory)
             self.compare(disk)
 
     def compare(self, disk: Disk) -> None:
@@ -358,6 +357,6 @@ def test_effects_alone_make_the_same_copies(calls: Calls) -> None:
         effects += engine.execute(command, 1000).effects
     rebuilt = Keyspace()
     for effect in decode_effects(encode_effects(effects)):
-        apply(rebuilt, effect)
+        effect.apply(rebuilt)
     check(rebuilt)
     assert picture(rebuilt, 1000) == picture(engine.keyspace, 1000)

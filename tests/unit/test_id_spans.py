@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from tailrace.core.apply import apply
 from tailrace.core.effects import PendingBetweenRemoved
 from tailrace.core.log.holes import live_stretches
 from tailrace.core.log.id_sequence import pack_ids
@@ -55,5 +54,5 @@ def test_journals_may_name_the_spans_of_one_group() -> None:
     engine = pending_stream(20)
     effect = PendingBetweenRemoved(b"s", b"g", (1, 8), (5, 19))
     for each in decode_effects(encode_effects([effect])):
-        apply(engine.keyspace, each)
+        each.apply(engine.keyspace)
     assert list(stream_of(engine).groups[b"g"].pending.ids()) == [6, 7, 20]

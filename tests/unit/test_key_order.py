@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tailrace.core import commands as c
-from tailrace.core.apply_order import forget_missing
+from tailrace.core.effects.key_order import forget_missing
 from tailrace.core.invariants import check
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.outcome import Signal, WakeUp

@@ -16,7 +16,6 @@ import msgspec
 import pytest
 
 from tailrace.core import commands as c
-from tailrace.core.apply import apply
 from tailrace.core.command_table import READ_ONLY
 from tailrace.core.effects import Effect
 from tailrace.core.engine import Engine
@@ -281,7 +280,7 @@ def test_a_keyspace_is_consistent_after_every_command_and_rebuilt_by_its_effects
         check(engine.keyspace)
     rebuilt = Keyspace()
     for effect in effects:
-        apply(rebuilt, effect)
+        effect.apply(rebuilt)
     check(rebuilt)
     assert picture(rebuilt, now_ms) == picture(engine.keyspace, now_ms)
 
