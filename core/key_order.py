@@ -25,7 +25,7 @@ from itertools import islice, repeat
 from typing import Final
 
 from tailrace.core.id_keys import IdTable, OrderedIdTable, id_keys
-from tailrace.core.order_limits import HELD_ENTRIES_MAX, KEYS_IN_FLIGHT_MAX
+from tailrace.core.limits import HELD_ENTRIES_MAX, KEYS_IN_FLIGHT_MAX
 from tailrace.core.stream_id import StreamId
 
 _HEAP_SLACK: Final = 64

@@ -248,3 +248,64 @@ FILTER_SCAN_ENTRIES_MAX: Final = 100_000
 FILTER_SCAN_BYTES_MAX: Final = 64 * MIB
 """How many entries, and bytes of entries, one request with a filter examines: about 0.1 s of work in all. The
 reply has the position from which the next request continues."""
+
+# --- reads of groups and of pending entries ----------------------------------------------------------
+
+PENDING_STEPS_MAX: Final = 40_000
+"""Work of one XREADGROUP with CLAIM or of a consumer's history, or of one XAUTOCLAIM, in steps of about 1.5
+us: about 0.06 s of the writer's time. `core.bounds.pending_work` counts them. This allows `READ_ENTRIES_MAX`
+entries that were delivered together, and about 2 600 entries that were claimed one at a time in no order. The
+next read continues from there."""
+
+INFO_FULL_PARTS_MAX: Final = 5_000
+"""Groups and consumers that XINFO STREAM FULL shows. Each takes the writer about 12 us."""
+
+# --- groups that deliver in order by key: what the order of one group keeps in memory ----------------
+# About 25 MiB for each of the first two.
+
+HELD_ENTRIES_MAX: Final = 100_000
+"""Entries that one group holds because their key is in flight. At this number the group reads no further
+until one of them is delivered or deleted: then one slow key holds back the others, too."""
+
+KEYS_IN_FLIGHT_MAX: Final = 100_000
+"""Entries with a key that one group has in flight. At this number the group delivers no further ones until
+some are acknowledged."""
+
+ORDERED_ENTRIES_MAX: Final = 10_000
+"""Pending and held entries whose keys are read when `order_by` is set for their group: each takes up to 10
+us, so less than 0.1 s of the writer's time together."""
+
+ORDER_KEY_BYTES_KEPT: Final = 64
+"""The longest value that is kept as it is. A longer one is kept as its digest of this many bytes and one
+more, so that keys take little memory, whatever clients send."""
+
+# --- delays: entries that are scheduled, and retries that come later ---------------------------------
+
+DELAY_MS_MAX: Final = 366 * 86_400_000
+"""The longest delay of an entry or of a retry, in milliseconds: a year. A time in seconds or microseconds,
+sent by mistake, is mostly beyond it or in the past."""
+
+BACKOFF_FACTOR_MAX: Final = 100
+"""The greatest factor of a backoff: with it, three deliveries lead from a second to hours."""
+
+SCHEDULED_ENTRIES_MAX: Final = 100_000
+SCHEDULED_BYTES_MAX: Final = 32 * MIB
+"""Scheduled entries of one stream, and their bytes. They are in memory, and each checkpoint writes those of a
+changed stream again, which takes about 0.05 s."""
+
+SCHEDULED_ENTRIES_TOTAL_MAX: Final = 1_000_000
+SCHEDULED_BYTES_TOTAL_MAX: Final = 512 * MIB
+"""Scheduled entries of all streams together, and their bytes."""
+
+SCHEDULED_PAGE_MAX: Final = 1_000
+"""Scheduled entries in one page of their list."""
+
+DUE_ENTRIES_PER_STEP: Final = 1_000
+"""Entries that one step publishes or releases once their time has come: about 5 ms. The next step follows
+after other requests."""
+
+DUE_BYTES_PER_STEP: Final = 8 * MIB
+"""Bytes of entries that one step publishes; the last entry may exceed it."""
+
+DUE_PLACES_PER_STEP: Final = 200
+"""Streams and groups that one such step examines."""

@@ -23,8 +23,8 @@ from tailrace.api.wire.replies import Json, json_response, no_content
 from tailrace.api.wire.scheduling import scheduled_id_of, scheduled_page_json
 from tailrace.core import replies
 from tailrace.core.commands import CancelScheduled, ListScheduled
-from tailrace.core.delay_limits import SCHEDULED_PAGE_MAX
 from tailrace.core.errors import ErrorCode
+from tailrace.core.limits import SCHEDULED_PAGE_MAX
 
 router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 

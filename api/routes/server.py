@@ -11,8 +11,8 @@ from starlette.responses import Response
 from tailrace.api.access.guard import guard_of
 from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
+from tailrace.api.schemas.limits import Limits
 from tailrace.api.schemas.server import ServerState
-from tailrace.api.schemas.service import Limits
 from tailrace.api.wire.replies import json_response
 
 router = APIRouter(tags=["service"], route_class=DeferredRoute)

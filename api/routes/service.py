@@ -11,7 +11,7 @@ from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.pages import page
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.schemas.health import Health, Readiness
-from tailrace.api.schemas.service import Limits
+from tailrace.api.schemas.limits import Limits
 from tailrace.api.wire.parameters import Store
 from tailrace.api.wire.replies import json_response
 

@@ -50,13 +50,13 @@ from tailrace.api.schemas.groups import (
     GroupPositionBody,
 )
 from tailrace.api.schemas.health import Health, Readiness
+from tailrace.api.schemas.limits import Limits
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.schemas.problem import Problem
 from tailrace.api.schemas.producers import ProducerState, TakeOverBody
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from tailrace.api.schemas.scheduled import ScheduledBatchReply, ScheduledPage, ScheduledReply
 from tailrace.api.schemas.server import ServerState
-from tailrace.api.schemas.service import Limits
 from tailrace.api.schemas.slow_log import SlowLogPage
 from tailrace.api.schemas.streams import (
     PositionBody,

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import WireModel
-from tailrace.core.delay_limits import BACKOFF_FACTOR_MAX, DELAY_MS_MAX
+from tailrace.core.limits import BACKOFF_FACTOR_MAX, DELAY_MS_MAX
 
 BACKOFF_EXAMPLE: Final[JsonDict] = {"initial_ms": 1000, "factor": 2.0, "max_ms": 60_000}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import I64_MAX, WireModel
 from tailrace.api.schemas.entries import FIELDS_EXAMPLE, Pair
-from tailrace.core import delay_limits
 
 SCHEDULED_ID_EXAMPLE: Final = "s1692632207973-1692632147973000"
 _TIME_EXAMPLE: Final = 1_692_632_207_973
@@ -103,43 +102,4 @@ class ScheduledPage(WireModel):
     next: str | None = Field(
         description="Send it as `after` for the next page; null on the last page.",
         examples=[SCHEDULED_ID_EXAMPLE],
-    )
-
-
-def _bound(value: int, description: str) -> Any:
-    return Field(default=value, description=description, examples=[value])
-
-
-class DelayLimits(BaseModel):
-    """The limits of delays, which no operator sets."""
-
-    delay_ms_max: int = _bound(
-        delay_limits.DELAY_MS_MAX,
-        "The longest delay of an entry, of a nack and of a backoff, in milliseconds.",
-    )
-    backoff_factor_max: int = _bound(delay_limits.BACKOFF_FACTOR_MAX, "The greatest factor of a backoff.")
-    scheduled_entries_max: int = _bound(
-        delay_limits.SCHEDULED_ENTRIES_MAX, "Scheduled entries of one stream."
-    )
-    scheduled_bytes_max: int = _bound(
-        delay_limits.SCHEDULED_BYTES_MAX, "Bytes of the scheduled entries of one stream."
-    )
-    scheduled_entries_total_max: int = _bound(
-        delay_limits.SCHEDULED_ENTRIES_TOTAL_MAX, "Scheduled entries of all streams."
-    )
-    scheduled_bytes_total_max: int = _bound(
-        delay_limits.SCHEDULED_BYTES_TOTAL_MAX, "Bytes of the scheduled entries of all streams."
-    )
-    scheduled_page_max: int = _bound(
-        delay_limits.SCHEDULED_PAGE_MAX, "Scheduled entries in one page of their list."
-    )
-    due_entries_per_step: int = _bound(
-        delay_limits.DUE_ENTRIES_PER_STEP,
-        "Entries that the server appends or releases, once they are due, before it serves other requests.",
-    )
-    due_bytes_per_step: int = _bound(
-        delay_limits.DUE_BYTES_PER_STEP, "Bytes of entries that it appends then."
-    )
-    due_places_per_step: int = _bound(
-        delay_limits.DUE_PLACES_PER_STEP, "Streams and groups that it examines then."
     )

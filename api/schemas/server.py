@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import NameEncodingField, WireModel
+from tailrace.api.schemas.limits import Limits
 from tailrace.api.schemas.server_process import (
     CONNECTIONS_EXAMPLE,
     MEMORY_EXAMPLE,
@@ -17,7 +18,6 @@ from tailrace.api.schemas.server_process import (
     MemoryState,
     StorageState,
 )
-from tailrace.api.schemas.service import Limits
 from tailrace.api.schemas.slow_log import SlowLogPage
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tailrace.core.pending_limits import PENDING_STEPS_MAX
+from tailrace.core.limits import PENDING_STEPS_MAX
 
 _UNIT_STEPS: Final = 6
 """What entries that were delivered or claimed together add to one step for each: changing the owner of one

@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable
 
 from tailrace.core.commands import NackMode, NegativeAcknowledge
-from tailrace.core.delay_limits import DELAY_MS_MAX
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.group_settings import GroupSettings
+from tailrace.core.limits import DELAY_MS_MAX
 
 
 def delay_of(command: NegativeAcknowledge, settings: GroupSettings | None) -> Callable[[int], int] | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from tailrace.core.agenda import OF_SCHEDULE
 from tailrace.core.commands import DoDue
-from tailrace.core.delay_limits import DUE_BYTES_PER_STEP, DUE_ENTRIES_PER_STEP, DUE_PLACES_PER_STEP
 from tailrace.core.effects import RetriesReleased, ScheduledPublished
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.append import consecutive_ids
 from tailrace.core.handlers.retention import retire_blocks
+from tailrace.core.limits import DUE_BYTES_PER_STEP, DUE_ENTRIES_PER_STEP, DUE_PLACES_PER_STEP
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID
 

@@ -8,7 +8,6 @@ from msgspec import UNSET
 from msgspec.structs import astuple, replace
 
 from tailrace.core.commands import ConfigureGroup
-from tailrace.core.delay_limits import BACKOFF_FACTOR_MAX, DELAY_MS_MAX
 from tailrace.core.effects import GroupConfigured
 from tailrace.core.errors import ErrorCode, StreamError, printable
 from tailrace.core.execution import Execution
@@ -17,7 +16,7 @@ from tailrace.core.filters.rows import UTF8
 from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
 from tailrace.core.handlers.groups import require_group
 from tailrace.core.handlers.order_changes import begun_order
-from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN, NAME_BYTES_MAX
+from tailrace.core.limits import BACKOFF_FACTOR_MAX, CONSUMER_EXPIRY_MS_MIN, DELAY_MS_MAX, NAME_BYTES_MAX
 
 _LEAST: Final = {
     "max_deliveries": 1,

@@ -13,8 +13,7 @@ from tailrace.core.errors import ErrorCode, StreamError, printable
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.ordered_delivery import keys_of
-from tailrace.core.limits import FILTER_SCAN_BYTES_MAX
-from tailrace.core.order_limits import ORDERED_ENTRIES_MAX
+from tailrace.core.limits import FILTER_SCAN_BYTES_MAX, ORDERED_ENTRIES_MAX
 from tailrace.core.stream_id import StreamId
 
 

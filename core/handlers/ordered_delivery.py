@@ -23,8 +23,12 @@ from tailrace.core.filters.rows import UTF8, Getter, RowReader
 from tailrace.core.group import Group
 from tailrace.core.handlers.filtered_delivery import FilterScan
 from tailrace.core.key_order import KeyOrder
-from tailrace.core.limits import FILTER_STEP_ENTRIES
-from tailrace.core.order_limits import HELD_ENTRIES_MAX, KEYS_IN_FLIGHT_MAX, ORDER_KEY_BYTES_MAX
+from tailrace.core.limits import (
+    FILTER_STEP_ENTRIES,
+    HELD_ENTRIES_MAX,
+    KEYS_IN_FLIGHT_MAX,
+    ORDER_KEY_BYTES_KEPT,
+)
 from tailrace.core.replies import NO_ENTRIES, Entries
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
@@ -48,7 +52,7 @@ def _reader_of(field: str) -> tuple[RowReader, Getter]:
 def _key(text: str) -> bytes:
     raw = text.encode(*UTF8)
     # One byte more than the longest plain key, so that no digest equals one.
-    return raw if len(raw) <= ORDER_KEY_BYTES_MAX else blake2b(raw).digest() + b"+"
+    return raw if len(raw) <= ORDER_KEY_BYTES_KEPT else blake2b(raw).digest() + b"+"
 
 
 def note_left(execution: Execution, key: bytes, name: bytes) -> None:

@@ -10,13 +10,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tailrace.core.commands import CancelScheduled, Idempotency, ListScheduled, ScheduleEntries
-from tailrace.core.delay_limits import (
-    SCHEDULED_BYTES_MAX,
-    SCHEDULED_BYTES_TOTAL_MAX,
-    SCHEDULED_ENTRIES_MAX,
-    SCHEDULED_ENTRIES_TOTAL_MAX,
-    SCHEDULED_PAGE_MAX,
-)
 from tailrace.core.effects import (
     AppendRemembered,
     DuplicateCounted,
@@ -28,7 +21,14 @@ from tailrace.core.errors import ErrorCode, StreamError, no_such_key
 from tailrace.core.execution import Execution
 from tailrace.core.handlers.backoff import require_near
 from tailrace.core.idempotency.memory import SCHEDULED
-from tailrace.core.limits import PAGE_BYTES_MAX
+from tailrace.core.limits import (
+    PAGE_BYTES_MAX,
+    SCHEDULED_BYTES_MAX,
+    SCHEDULED_BYTES_TOTAL_MAX,
+    SCHEDULED_ENTRIES_MAX,
+    SCHEDULED_ENTRIES_TOTAL_MAX,
+    SCHEDULED_PAGE_MAX,
+)
 from tailrace.core.replies import ScheduledPage, ScheduleReply
 from tailrace.core.schedule import Schedule, new_scheduled_ids
 from tailrace.core.stream import Stream

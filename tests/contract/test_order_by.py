@@ -9,7 +9,7 @@ import httpx
 import pytest
 from websockets.sync.client import ClientConnection
 
-from tailrace.core.order_limits import HELD_ENTRIES_MAX, KEYS_IN_FLIGHT_MAX, ORDERED_ENTRIES_MAX
+from tailrace.core.limits import HELD_ENTRIES_MAX, KEYS_IN_FLIGHT_MAX, ORDERED_ENTRIES_MAX
 from tests.contract.test_dead_letters import client, key, post, server, socket  # noqa: F401 - fixtures
 from tests.contract.test_websocket import say
 from tests.support.sse_client import open_tail

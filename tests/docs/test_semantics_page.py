@@ -10,7 +10,7 @@ import pytest
 from tailrace.api.access.permissions import denied
 from tailrace.api.principals import Principal
 from tailrace.api.routes.command import DISCARDED
-from tailrace.api.schemas.service import Limits
+from tailrace.api.schemas.limits import Limits
 from tailrace.core.command_table import SYNTAXES
 from tailrace.core.errors import StreamError
 from tailrace.core.parser import parse_request

@@ -9,11 +9,11 @@ import pytest
 
 from tailrace.core import commands as c
 from tailrace.core.agenda import OF_SCHEDULE
-from tailrace.core.delay_limits import DELAY_MS_MAX
 from tailrace.core.effects import DuplicateCounted, EntriesScheduled, ScheduledPublished
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.handlers import due, schedule
 from tailrace.core.invariants import check
+from tailrace.core.limits import DELAY_MS_MAX
 from tailrace.core.outcome import Outcome, Signal, WakeUp
 from tailrace.core.replies import ScheduledPage, ScheduleReply
 from tailrace.core.retention import RetentionRules

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from tailrace.core import commands as c
-from tailrace.core.delay_limits import BACKOFF_FACTOR_MAX, DELAY_MS_MAX
 from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.effects import Nacked, RetriesDelayed, RetriesReleased
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.handlers import due
 from tailrace.core.handlers.backoff import backoff_ms
 from tailrace.core.invariants import check
+from tailrace.core.limits import BACKOFF_FACTOR_MAX, DELAY_MS_MAX
 from tailrace.core.outcome import Outcome, Signal, WakeUp
 from tailrace.core.replies import ReadReply
 from tailrace.core.storage.state import decode_group, encode_group

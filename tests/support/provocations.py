@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 import httpx
 
 from tailrace.api.schemas.scheduled import SCHEDULED_ID_EXAMPLE
-from tailrace.core.delay_limits import DELAY_MS_MAX
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
     BODY_BYTES_MAX,
     BODY_ELEMENTS_MAX,
+    DELAY_MS_MAX,
     ENTRY_BYTES_MAX,
     PIPELINE_COMMANDS_MAX,
     TRANSACTION_COMMANDS_MAX,

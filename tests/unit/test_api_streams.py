@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.api.schemas.service import Limits
+from tailrace.api.schemas.limits import Limits
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.core import limits
 from tests.support.api_client import FIRST, KEY, THIRD, ApiClient, assert_problem

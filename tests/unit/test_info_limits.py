@@ -7,7 +7,7 @@ import pytest
 from tailrace.api.hot.answers import overview_bytes
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.pending_limits import INFO_FULL_PARTS_MAX
+from tailrace.core.limits import INFO_FULL_PARTS_MAX
 from tailrace.core.replies import StreamFullInfo
 from tests.support.engine_calls import Calls
 

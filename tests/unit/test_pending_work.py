@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from tailrace.core import pending_limits
+from tailrace.core import limits
 from tailrace.core.bounds import pending_work
 from tailrace.core.engine import Engine
 from tailrace.core.handlers import auto_claim, idle_entries, owned_entries
@@ -182,13 +182,13 @@ def test_a_claim_among_deleted_scattered_entries_looks_at_few_of_them(
 
 def test_the_limit_allows_the_most_entries_of_a_read_that_were_delivered_together() -> None:
     """A block of small entries has a hundred of them, one of larger entries ten."""
-    assert READ_ENTRIES_MAX + READ_ENTRIES_MAX // 10 * 8 < pending_limits.PENDING_STEPS_MAX
+    assert READ_ENTRIES_MAX + READ_ENTRIES_MAX // 10 * 8 < limits.PENDING_STEPS_MAX
 
 
 def test_the_dead_letters_of_one_read_leave_work_for_the_entries_after_them() -> None:
     """Else a read that moves them could wait, although there are entries that it can deliver."""
     work = pending_work.PendingWork()
-    work.left = pending_limits.PENDING_STEPS_MAX
+    work.left = limits.PENDING_STEPS_MAX
     work.count(DEAD_LETTERS_MAX, DEAD_LETTERS_MAX, DEAD_LETTERS_MAX)
     assert not work.is_spent
 

@@ -9,8 +9,7 @@ from typing import Final
 
 import typer
 
-from tailrace.core.delay_limits import DELAY_MS_MAX
-from tailrace.core.limits import KIB, MIB
+from tailrace.core.limits import DELAY_MS_MAX, KIB, MIB
 
 _AGE_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _SIZE_UNITS: Final = {"": 1, "KB": 1_000, "MB": 10**6, "GB": 10**9, "KiB": KIB, "MiB": MIB, "GiB": 1 << 30}

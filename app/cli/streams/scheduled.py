@@ -18,7 +18,7 @@ from tailrace.app.cli.client.http_client import RefusedByServer, Server, stream_
 from tailrace.app.cli.output import say, visible_json
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, Column, Item, print_rows, text, time
-from tailrace.core.delay_limits import SCHEDULED_PAGE_MAX
+from tailrace.core.limits import SCHEDULED_PAGE_MAX
 
 
 def _content(item: Item) -> str:

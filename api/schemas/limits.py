@@ -9,10 +9,6 @@ from pydantic import ConfigDict, Field
 
 from tailrace.api.ports import EngineFeature
 from tailrace.api.schemas.base import WireModel
-from tailrace.api.schemas.filter_limits import FilterLimits
-from tailrace.api.schemas.order_limits import OrderLimits
-from tailrace.api.schemas.pending_limits import PendingLimits
-from tailrace.api.schemas.scheduled import DelayLimits
 from tailrace.api.server_limits import ServerLimits
 from tailrace.api.websocket_limits import FRAME_BYTES_MAX, REQUESTS_PER_FRAME_MAX, SUBSCRIPTIONS_MAX
 from tailrace.api.websocket_limits import REPLY_BYTES_MAX as SOCKET_REPLY_BYTES_MAX
@@ -54,12 +50,90 @@ def _require_all(schema: dict[str, Any]) -> None:
     schema["example"] = {name: shown["examples"][0] for name, shown in schema["properties"].items()}
 
 
-class Limits(WireModel, DelayLimits, FilterLimits, OrderLimits, PendingLimits, ServerLimits):
+class Limits(WireModel, ServerLimits):
     """All limits of the server: those that its operator sets, and the fixed limits of one request. The length
     of a stream has no limit."""
 
     model_config = ConfigDict(json_schema_extra=_require_all)
 
+    xautoclaim_scan_max: int = _bound(
+        limits.XAUTOCLAIM_SCAN_MAX, "Pending entries that one scan for idle entries examines."
+    )
+    pending_steps_max: int = _bound(
+        limits.PENDING_STEPS_MAX,
+        "Work of one group read with `claim_min_idle_ms`, one read of a consumer's history, or one scan for "
+        "idle entries: 1 for each pending entry, 6 for each set of entries delivered or claimed "
+        "together, and 8 for each block of the stream in which entries are looked up. The next request "
+        "continues from there.",
+    )
+    info_full_parts_max: int = _bound(
+        limits.INFO_FULL_PARTS_MAX, "Groups and consumers that `XINFO STREAM` with `FULL` shows."
+    )
+    held_entries_max: int = _bound(
+        limits.HELD_ENTRIES_MAX,
+        "Entries that a group with `order_by` holds back. At this number it reads no further until one of "
+        "them is delivered or deleted.",
+    )
+    keys_in_flight_max: int = _bound(
+        limits.KEYS_IN_FLIGHT_MAX,
+        "Entries with a value of `order_by` that a group has in flight. At this number it delivers no "
+        "further ones until some are acknowledged.",
+    )
+    ordered_entries_max: int = _bound(
+        limits.ORDERED_ENTRIES_MAX,
+        "Pending and held entries of a group for which `order_by` can be set or changed.",
+    )
+    filter_characters_max: int = _bound(limits.FILTER_CHARACTERS_MAX, "Characters of a filter.")
+    filter_depth_max: int = _bound(
+        limits.FILTER_DEPTH_MAX, "How deeply the conditions of a filter can be nested."
+    )
+    filter_tests_max: int = _bound(limits.FILTER_TESTS_MAX, "Tests of single fields in one filter.")
+    filter_step_entries: int = _bound(
+        limits.FILTER_STEP_ENTRIES,
+        "Entries that a filter examines before other requests are served; for a group, in one command.",
+    )
+    filter_step_bytes: int = _bound(
+        limits.FILTER_STEP_BYTES, "Bytes of entries that a filter examines before other requests are served."
+    )
+    filter_turn_entries_max: int = _bound(
+        limits.FILTER_TURN_ENTRIES_MAX,
+        "Entries that the filters of groups examine in one transaction, or in one turn of a pipeline.",
+    )
+    filter_read_ms_max: int = _bound(
+        limits.FILTER_READ_MS_MAX,
+        "Milliseconds for which a read of a group that does not wait looks for an entry that matches.",
+    )
+    filter_scan_entries_max: int = _bound(
+        limits.FILTER_SCAN_ENTRIES_MAX,
+        "Entries that one read with a filter examines, whether or not they match. `next` continues.",
+    )
+    filter_scan_bytes_max: int = _bound(
+        limits.FILTER_SCAN_BYTES_MAX, "Bytes of entries that one read with a filter examines."
+    )
+    delay_ms_max: int = _bound(
+        limits.DELAY_MS_MAX,
+        "The longest delay of an entry, of a nack and of a backoff, in milliseconds.",
+    )
+    backoff_factor_max: int = _bound(limits.BACKOFF_FACTOR_MAX, "The greatest factor of a backoff.")
+    scheduled_entries_max: int = _bound(limits.SCHEDULED_ENTRIES_MAX, "Scheduled entries of one stream.")
+    scheduled_bytes_max: int = _bound(
+        limits.SCHEDULED_BYTES_MAX, "Bytes of the scheduled entries of one stream."
+    )
+    scheduled_entries_total_max: int = _bound(
+        limits.SCHEDULED_ENTRIES_TOTAL_MAX, "Scheduled entries of all streams."
+    )
+    scheduled_bytes_total_max: int = _bound(
+        limits.SCHEDULED_BYTES_TOTAL_MAX, "Bytes of the scheduled entries of all streams."
+    )
+    scheduled_page_max: int = _bound(
+        limits.SCHEDULED_PAGE_MAX, "Scheduled entries in one page of their list."
+    )
+    due_entries_per_step: int = _bound(
+        limits.DUE_ENTRIES_PER_STEP,
+        "Entries that the server appends or releases, once they are due, before it serves other requests.",
+    )
+    due_bytes_per_step: int = _bound(limits.DUE_BYTES_PER_STEP, "Bytes of entries that it appends then.")
+    due_places_per_step: int = _bound(limits.DUE_PLACES_PER_STEP, "Streams and groups that it examines then.")
     name_bytes_max: int = _bound(limits.NAME_BYTES_MAX, "Bytes of the name of a key, group or consumer.")
     fields_per_entry_max: int = _bound(limits.FIELDS_PER_ENTRY_MAX, "Field-value pairs of one entry.")
     entry_bytes_max: int = _bound(limits.ENTRY_BYTES_MAX, "Bytes of one entry's fields as JSON.")
