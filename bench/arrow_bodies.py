@@ -17,9 +17,8 @@ from pyspark.sql.types import DoubleType, LongType, StringType, StructType, Time
 
 from bench.rows import Effort, Row, command, in_turns
 from tailrace.api.wire.ndjson import LineForm
-from tailrace.core.log.entry_json import Shape, wire_ndjson
+from tailrace.core.log.entry_json import FieldChoice, Shape, wire_ndjson
 from tailrace.core.log.entry_lines import fragments_from_ndjson
-from tailrace.core.log.field_choice import FieldChoice
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import SEQ_BITS
 from tailrace_spark.sink.entry_form import entry_form

@@ -45,7 +45,7 @@ from tailrace.api.wire.scans import scanned_range, scanned_read
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
 from tailrace.core.commands import Range
 from tailrace.core.errors import ErrorCode, no_such_key
-from tailrace.core.log.field_choice import FieldChoice
+from tailrace.core.log.entry_json import FieldChoice
 from tailrace.core.replies import RangeReply, ReadReply
 
 router = APIRouter(tags=["entries"], route_class=DeferredRoute)

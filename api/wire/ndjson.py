@@ -12,8 +12,7 @@ from tailrace.api.ports import StreamStore
 from tailrace.api.wire.filtering import EntryFilter, ScanTurns
 from tailrace.core.commands import Range
 from tailrace.core.limits import FILTER_STEP_BYTES, MIB
-from tailrace.core.log.entry_json import Shape, wire_lines, wire_ndjson
-from tailrace.core.log.field_choice import FieldChoice
+from tailrace.core.log.entry_json import FieldChoice, Shape, wire_lines, wire_ndjson
 from tailrace.core.one_line import one_line
 from tailrace.core.replies import Entries, RangeReply
 

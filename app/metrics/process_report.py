@@ -21,7 +21,7 @@ from tailrace.app.store.memory import resident_bytes
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.core.limits import MIB
-from tailrace.core.log.fragment_bytes import fragment_bytes
+from tailrace.core.log.block_index import fragment_bytes
 
 if TYPE_CHECKING:
     from tailrace.app.remote.store import RemoteStore

@@ -19,8 +19,16 @@ from tailrace.app.store.encoding_process import IS_SUPPORTED, EncodingFailed, En
 from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint
-from tailrace.core.storage.draft import BlockRow, Draft, Snapshot
-from tailrace.core.storage.encoding import Incomplete, StreamRows, passage_of, rows_of, stream_rows
+from tailrace.core.storage.draft import (
+    BlockRow,
+    Draft,
+    Incomplete,
+    Snapshot,
+    StreamRows,
+    passage_of,
+    rows_of,
+    stream_rows,
+)
 from tailrace.core.storage.publishing import publishing
 
 KEYS_PER_TURN: Final = 500

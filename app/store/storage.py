@@ -31,12 +31,12 @@ from tailrace.core.log.block_cache import BlockCache
 from tailrace.core.storage import journal
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.data_files import note_boot
-from tailrace.core.storage.identity import kept_identity
 from tailrace.core.storage.publishing import merging
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import (
     DirectoryLock,
     connect_for_reading,
+    kept_identity,
     opening,
     sync_directory,
     take_over,

@@ -16,7 +16,7 @@ from tailrace.core.handlers.retention import retention_info
 from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of, unread_count, unread_since_ms
 from tailrace.core.limits import INFO_FULL_PARTS_MAX
-from tailrace.core.log.fragment_bytes import fragment_bytes
+from tailrace.core.log.block_index import fragment_bytes
 from tailrace.core.pending.consumer import NEVER_ACTIVE_MS, Consumer
 from tailrace.core.replies import (
     ConsumerFullInfo,

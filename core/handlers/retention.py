@@ -24,7 +24,7 @@ from tailrace.core.limits import (
     RETIRED_BLOCKS_PER_APPEND,
     RETIRED_ENTRIES_PER_STEP,
 )
-from tailrace.core.log.fragment_bytes import bytes_between, count_above_bytes, fragment_bytes
+from tailrace.core.log.block_index import bytes_between, count_above_bytes, fragment_bytes
 from tailrace.core.replies import RetentionInfo
 from tailrace.core.retention import Reason, RetentionRules
 from tailrace.core.stream import Stream

@@ -4,7 +4,7 @@ The block is the unit of approximate trimming (Redis's macro node), of compressi
 
     open      ids [i0 i1 i2 ...]   fragments [f0 f1 f2 ...]      two lists, in order of appending
     full      the same; no entry is added any more, and the block waits to be sealed (`core.log.sealing`)
-    sealed    zstd( ids | f0 \n f1 \n f2 ... )                    one bytes object (`core.log.payload`)
+    sealed    zstd( ids | f0 \n f1 \n f2 ... )                    one bytes object (`core.log.stored_block`)
     holes     0b00101  ->  positions 0 and 2 are deleted          in every state
 
 A position is an entry's index in its block and never changes. Deleting an entry makes a hole. When half of a
@@ -20,8 +20,7 @@ from typing import Final
 
 from tailrace.core.log.decoded import Decoded
 from tailrace.core.log.node_size import ENTRY_OVERHEAD_BYTES, NodeLimits, fill, measure
-from tailrace.core.log.payload import content_size, make_payload
-from tailrace.core.log.stored_block import Source, StoredBlock
+from tailrace.core.log.stored_block import Source, StoredBlock, content_size, make_payload
 from tailrace.core.stream_id import StreamId
 
 _new_block: Final = object.__new__

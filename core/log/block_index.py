@@ -1,21 +1,99 @@
-"""The blocks of a log by id, and the counts, ranks and spans that follow from them without reading entries.
+"""The blocks of a log by id, and what follows from them without reading entries: counts, ranks, spans, bytes.
 
 Finding a block is a bisection of the blocks' first ids. Only a block in which a count begins or ends may have
-to be decompressed. This module never changes the blocks and never returns an entry's fields.
+to be decompressed. The deleted positions of a block (holes) are the bits of one int: bit i is set if position
+i is a hole. This module never changes the blocks and never returns an entry's fields.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
-from tailrace.core.log.holes import first_live, last_live, live_positions, live_stretches
 from tailrace.core.log.id_sequence import count_below
-from tailrace.core.log.live_counts import LiveCounts
 from tailrace.core.stream_id import ZERO_ID, StreamId
+
+
+def first_live(holes: int, position: int = 0) -> int:
+    """Return the lowest live position from `position` on; the block's end or above if there is none."""
+    rest = holes >> position
+    return position + (~rest & (rest + 1)).bit_length() - 1
+
+
+def last_live(holes: int, count: int) -> int:
+    """Return the highest live one of `count` positions; there must be one."""
+    return (~holes & ((1 << count) - 1)).bit_length() - 1
+
+
+def live_positions(holes: int, low: int, high: int) -> Sequence[int]:
+    """Return the live positions in ``[low, high)``, rising. O(1) without holes, else O(high - low)."""
+    if not holes:
+        return range(low, high)
+    return [position for position in range(low, high) if not holes >> position & 1]
+
+
+def live_stretches(holes: int, end: int) -> list[int]:
+    """Return the bounds of the stretches of live positions below `end`, rising: where each begins, and the
+    position after it. O(end)."""
+    live = ~holes & ((1 << end) - 1)
+    changes = live ^ live << 1
+    return [position for position, bit in enumerate(reversed(f"{changes:b}")) if bit == "1"]
+
+
+_NONE: Final = array("Q")
+"""The counts of all logs that never had a second block. Nothing is ever added to it."""
+
+
+class LiveCounts:
+    """The counts of one log. b: blocks. They take 8 bytes for each block, from the first question on."""
+
+    __slots__ = ("_below",)
+
+    def __init__(self) -> None:
+        # For each block but the first, the live entries between the first block and this one, plus a
+        # constant. So trimming the first block, or dropping blocks before it, changes none of them.
+        self._below = _NONE
+
+    def before(self, blocks: Sequence[Block], index: int) -> int:
+        """Return how many live entries are in the blocks before `index`. O(1), and O(1) for each block that
+        is not counted yet."""
+        if not index:
+            return 0
+        self._count_up_to(blocks, index)
+        return blocks[0].live + self._below[index] - self._below[1]
+
+    def block_at(self, blocks: Sequence[Block], rank: int) -> int:
+        """Return the index of the block that has the entry with `rank` live entries below it, which exists.
+        O(log b) if all blocks are counted."""
+        in_first = blocks[0].live
+        if rank < in_first:
+            return 0
+        self._count_up_to(blocks, len(blocks) - 1)
+        below = self._below
+        return bisect_right(below, rank - in_first + below[1], 1) - 1
+
+    def dropped_first(self, count: int) -> None:
+        """Forget the first `count` blocks, which the log has dropped. O(b) in C."""
+        del self._below[:count]
+
+    def changed_at(self, index: int) -> None:
+        """Count the blocks after `index` again: entries of this block, or all of it, were removed. O(1)."""
+        if index:
+            del self._below[index + 1 :]
+
+    def _count_up_to(self, blocks: Sequence[Block], index: int) -> None:
+        below = self._below
+        if len(below) <= 1:
+            self._below = below = array("Q", (0, 0))
+        if index >= len(below):
+            added = (block.live for block in blocks[len(below) - 1 : index])
+            below.extend(accumulate(added, initial=below.pop()))
+
 
 NO_BOUND: Final = 1 << 62
 """More entries or bytes than any log has."""
@@ -242,3 +320,36 @@ def _join(
     else:
         firsts += more
         lasts += ends
+
+
+def fragment_bytes(log: BlockIndex) -> int:
+    """Return the bytes of all entries. O(entries of the last block)."""
+    return log.ended_bytes + (log.blocks[-1].open_bytes if log.blocks else 0)
+
+
+def count_above_bytes(log: BlockIndex, most: int) -> int:
+    """Return how many entries the first blocks have that must go so that the others take `most` bytes. The
+    last block stays. O(blocks counted)."""
+    left, count = fragment_bytes(log), 0
+    for block in log.blocks[:-1]:
+        if left <= most:
+            break
+        left -= block.fragment_bytes
+        count += block.live
+    return count
+
+
+def bytes_between(log: BlockIndex, first: int, end: int) -> int:
+    """Return the bytes of the blocks that have only the first `end` entries, without those that have only the
+    first `first`. O(1) if both are the same, else O(blocks counted)."""
+    return _bytes_of_first(log, end) - _bytes_of_first(log, first) if first < end else 0
+
+
+def _bytes_of_first(log: BlockIndex, count: int) -> int:
+    taken = 0
+    for block in log.blocks[:-1]:
+        count -= block.live
+        if count < 0:
+            break
+        taken += block.fragment_bytes
+    return taken

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from tailrace.core.log.block import Block
 from tailrace.core.log.block_cache import BlockCache
+from tailrace.core.log.block_index import LiveCounts, live_positions
 from tailrace.core.log.entry_reader import EntryReader
-from tailrace.core.log.holes import live_positions
-from tailrace.core.log.live_counts import LiveCounts
 from tailrace.core.log.node_size import (
     ENTRY_OVERHEAD_BYTES,
     AlikeFragments,

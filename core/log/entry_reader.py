@@ -12,9 +12,8 @@ from typing import Final, TypeAlias
 
 from tailrace.core.id_keys import rising
 from tailrace.core.log.block import Block
-from tailrace.core.log.block_index import NO_BOUND, BlockIndex
+from tailrace.core.log.block_index import NO_BOUND, BlockIndex, live_positions
 from tailrace.core.log.decoded import ById, Fragments, Packed
-from tailrace.core.log.holes import live_positions
 from tailrace.core.log.id_sequence import are_same, count_below
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 

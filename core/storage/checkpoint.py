@@ -3,7 +3,7 @@
 1. `take` (the writer of the keyspace calls it, O(changed streams + pending units)): the state of every stream
    that changed, as bytes, and references to the sealed blocks that are not stored yet. A caller that must not
    pause for long seals blocks earlier (`core.log.sealing`), gathers the references in steps
-   (`core.storage.draft`), and lets another process encode the states (`core.storage.encoding`).
+   (`core.storage.draft`), and lets another process encode the states (`core.storage.draft`).
 2. `write_blocks` (in any thread, in small transactions): adds payloads. Recovery ignores a payload without a
    row in `blocks`, and the next attempt overwrites it.
 3. `publish` (in short transactions, see `core.storage.publishing`): writes changed states and heads, deletes
@@ -25,11 +25,9 @@ from typing import Final
 
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage.damage import sealed
-from tailrace.core.storage.draft import BlockRow, Draft, Snapshot
-from tailrace.core.storage.encoding import stream_rows
+from tailrace.core.storage.draft import BlockRow, Draft, Snapshot, stream_rows
 from tailrace.core.storage.payloads import body_of_copy, payload_context, source_of
-from tailrace.core.storage.publishing import publishing
-from tailrace.core.storage.tables import put_rows
+from tailrace.core.storage.publishing import publishing, put_rows
 
 BLOCKS_PER_TRANSACTION: Final = 500
 """About 1 MiB: a commit of the journal waits at most a few milliseconds for such a transaction."""

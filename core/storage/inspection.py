@@ -28,9 +28,8 @@ from tailrace.core.storage.data_files import (
     read_header,
     require_plain_files,
 )
-from tailrace.core.storage.identity import put_identity
 from tailrace.core.storage.log_file import frames_taken, index_path, log_path, read_log
-from tailrace.core.storage.schema import check_is_ours, connect, sync_directory
+from tailrace.core.storage.schema import check_is_ours, connect, put_identity, sync_directory
 
 PAGES_PER_STEP: Final = 500
 _HEADER_PAGE_COUNT_AT: Final = 28

@@ -3,48 +3,139 @@
 Rows are independent: salvage leaves out a damaged block, group or stream, and keeps the others. It replays
 the journal up to the first damaged row. During the replay, a block with a lost payload keeps its head, so
 that later changes (a trim by count, for example) remove the same entries as before; after the replay, the
-block is dropped.
+block is dropped. Where an effect that moves entries does not fit as a whole, each of its parts is carried out
+alone, so that a moved entry survives in the stream that is intact.
 
 If the database file is lost, its log still has the newest pages, and with them the newest rows of the
 journal. Salvage replays them from the first readable row after the last gap: appended entries create their
 streams again, and changes that refer to older data (groups, deletions, trims by count) are lost.
 
-This module never writes to the damaged directory.
+The new directory is one checkpoint and an empty journal. Its blocks are written in portions, so that memory
+holds the payloads of only one portion. This module never writes to the damaged directory.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from tailrace.core.effects import Effect, EntriesAppended, EntriesRemoved, EntriesTrimmed, key_order
+from tailrace.core.effects import (
+    DeadLettered,
+    Effect,
+    EntriesAppended,
+    EntriesRemoved,
+    EntriesTrimmed,
+    PendingRemoved,
+    Redriven,
+    key_order,
+)
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.storage import journal
+from tailrace.core.storage.checkpoint import BLOCKS_PER_TRANSACTION, publish, take, write_blocks
 from tailrace.core.storage.damage import UNREADABLE, Damage, opened
-from tailrace.core.storage.ids import id_of
+from tailrace.core.storage.draft import BlockRow
+from tailrace.core.storage.ids import id_bytes, id_of
 from tailrace.core.storage.journal import seq_bytes
-from tailrace.core.storage.move_parts import parts_of
 from tailrace.core.storage.payloads import source_of, stand_in
 from tailrace.core.storage.prepared import Overlay, Part, read_part
-from tailrace.core.storage.readable_rows import readable_rows
-from tailrace.core.storage.rewriting import write_keyspace
-from tailrace.core.storage.schema import get_meta
+from tailrace.core.storage.schema import connect, get_meta
 from tailrace.core.storage.state import (
     decode_group,
     decode_head,
     decode_stream,
+    encode_head,
     restore_memory,
     restore_stream,
 )
 from tailrace.core.storage.totals import Totals, decode_totals
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import format_id
+
+
+def readable_rows(
+    connection: sqlite3.Connection, column: str, table: str, key: str
+) -> tuple[list[tuple[Any, ...]], Exception | None]:
+    """Return the rows (key columns, then `column`) of `table`, and the error if some rows cannot be read.
+
+    `key`: the names of the key columns, separated by commas. The function reads the table in key order from
+    the first row. After an error, it also reads backward from the last row. So one damaged page loses only
+    its own rows. O(rows).
+    """
+    rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    try:
+        _gather(connection, rows, column, table, key, "ASC")
+    except UNREADABLE as error:
+        with suppress(*UNREADABLE):
+            _gather(connection, rows, column, table, key, "DESC")
+        return list(rows.values()), error
+    return list(rows.values()), None
+
+
+def _gather(
+    connection: sqlite3.Connection,
+    rows: dict[tuple[Any, ...], tuple[Any, ...]],
+    column: str,
+    table: str,
+    key: str,
+    direction: str,
+) -> None:
+    order = ", ".join(f"{each} {direction}" for each in key.split(", "))
+    statement = f"SELECT {key}, {column} FROM {table} ORDER BY {order}"  # noqa: S608 - our own names
+    for row in connection.execute(statement):
+        rows.setdefault(row[:-1], row)
+
+
+def parts_of(keyspace: Keyspace, effect: Effect) -> tuple[Effect, ...]:
+    """Return the effect itself if it fits `keyspace` or moves no entries, else effects that together do the
+    same, apart from the count of dead letters. O(entries log n) for a move."""
+    if not isinstance(effect, DeadLettered | Redriven) or _fits(keyspace, effect):
+        return (effect,)
+    appended = EntriesAppended(effect.new_key, effect.new_ids, effect.fragments)
+    if isinstance(effect, DeadLettered):
+        return (appended, PendingRemoved(effect.key, effect.group, effect.ids))
+    return (appended, EntriesRemoved(effect.key, effect.ids, tombstone=True))
+
+
+def _fits(keyspace: Keyspace, effect: DeadLettered | Redriven) -> bool:
+    stream = keyspace.streams.get(effect.key)
+    if stream is None or effect.new_key not in keyspace.streams:
+        return False
+    if isinstance(effect, Redriven):
+        return len(stream.log.live_among(effect.ids)) == len(effect.ids)
+    group = stream.groups.get(effect.group)
+    return group is not None and len(group.pending.present(effect.ids)) == len(effect.ids)
+
+
+def write_keyspace(keyspace: Keyspace, target: Path) -> None:
+    """Write `keyspace` as a data directory into `target`, an empty directory. O(size of the keyspace).
+
+    Raises `Damage` if a payload cannot be read, and `OSError` or `sqlite3.Error` if the system refuses a
+    write.
+    """
+    with closing(connect(target)) as connection:
+        heads: list[BlockRow] = []
+        for stream in keyspace.streams.values():
+            sealed = [block for block in stream.log.blocks if not block.is_open]
+            for start in range(0, len(sealed), BLOCKS_PER_TRANSACTION):
+                portion = sealed[start : start + BLOCKS_PER_TRANSACTION]
+                rows = [_row(stream.serial, block) for block in portion]
+                write_blocks(connection, rows)
+                heads += [row._replace(payload=None) for row in rows]
+        snapshot = take(keyspace, 0, list(keyspace.streams))
+        publish(connection, snapshot._replace(blocks=heads))
+
+
+def _row(serial: int, block: Block) -> BlockRow:
+    row = BlockRow(serial, id_bytes(block.first_id), encode_head(block), block.payload(), block)
+    block.stored, block.changed = True, False
+    return row
 
 
 class Salvage:

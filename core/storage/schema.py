@@ -1,16 +1,20 @@
-"""The SQLite file: its tables, its settings, its version, and the lock of the data directory.
+"""The SQLite file: its tables, its settings, its version and identity, and the lock of the data directory.
 
 ::
 
-    meta          name -> value           format; checkpoint (its journal row and totals); tail
+    meta          name -> value           format; identity; checkpoint (its journal row and totals); tail
     journal       seq -> effects          the effects since the checkpoint, one row per group commit
     streams       serial -> state         one row per stream, as of the checkpoint
     groups        serial, name -> state   one row per group, with its pending entries
     blocks        serial, first id -> head  the index of sealed blocks: last id, count, holes
     payloads      serial, first id -> body  the content of the blocks, read only when a command needs it
 
-Every value has a checksum of itself and of its key columns (`core.storage.damage`). This module never reads a
-stream's state.
+Every value has a checksum of itself and of its key columns (`core.storage.damage`).
+
+The identity is a text that no other directory has. Serials number the streams of one keyspace, and repeat in
+another one, so a serial identifies a stream only together with the identity of its keyspace. A directory
+keeps its identity. A copy gets another one: it lacks entries that the original acknowledges later. This
+module never creates an identity, and never reads a stream's state.
 """
 
 from __future__ import annotations
@@ -210,3 +214,23 @@ def get_meta(connection: sqlite3.Connection, name: str) -> bytes | None:
     """Return the value stored under `name`. Raises `Damage`."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return None if row is None else opened(row[0], f"meta {name}", name.encode())
+
+
+_NAME: Final = "identity"
+
+
+def kept_identity(connection: sqlite3.Connection, fresh: str) -> str:
+    """Return the identity of the directory. Store `fresh` if it has none: it is new, or of an old release.
+
+    Raises `Damage`.
+    """
+    stored = get_meta(connection, _NAME)
+    if stored is not None:
+        return stored.decode()
+    put_identity(connection, fresh)
+    return fresh
+
+
+def put_identity(connection: sqlite3.Connection, identity: str) -> None:
+    """Store the identity in place of another one."""
+    put_meta(connection, _NAME, identity.encode())

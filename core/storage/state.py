@@ -1,32 +1,105 @@
 """The state of a stream and of a group as bytes, for the checkpoint.
 
 A stream's state has everything except its sealed blocks and its groups. It contains how many there are, so
-that recovery detects a missing row. A group's state has its pending units in order of delivery. This module
-never reads or writes a file.
+that recovery detects a missing row. A group's state has its pending units in order of delivery, and at the
+end, because older data and most groups lack them, its settings and its order by key. This module never reads
+or writes a file.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
 from tailrace.core.group import Group
+from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
+from tailrace.core.id_keys import IdTable, OrderedIdTable
 from tailrace.core.idempotency.epochs import Epoch
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.idempotency.timed_keys import Remembered
+from tailrace.core.key_order import KeyOrder
 from tailrace.core.log.block import Block
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.delivery_order import opened
 from tailrace.core.pending.run import Run
 from tailrace.core.pending.units import Bunch, Single, Unit
-from tailrace.core.storage.group_settings import restore_settings, settings_row
+from tailrace.core.retention import Retention, RetentionRules
+from tailrace.core.schedule import Schedule
 from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
-from tailrace.core.storage.retention_state import retention_of, retention_row
-from tailrace.core.storage.schedule_state import schedule_of, schedule_row
 from tailrace.core.stream import Stream
+
+
+def settings_row(group: Group) -> list[Any]:
+    """Return the settings, the number of dead letters, and the order by key if there is one; nothing for a
+    group that never had any, so that its state is that of earlier releases. O(parts of the order)."""
+    if group.settings is None and not group.dead_letter_count and group.order is None:
+        return []
+    row = [group.settings or NO_SETTINGS, group.dead_letter_count]
+    return row if group.order is None else [*row, _order_row(group.order)]
+
+
+def restore_settings(group: Group, row: Sequence[Any]) -> None:
+    """Set what `settings_row` returned."""
+    if row:
+        settings = msgspec.convert(row[0], GroupSettings)
+        group.settings = None if settings.is_empty else settings
+        group.dead_letter_count = row[1]
+        group.order = _order_of(row[2]) if len(row) > 2 else None  # noqa: PLR2004 - the third value
+
+
+def _order_row(order: KeyOrder) -> list[Any]:
+    in_flight = [ids_bytes(list(order.key_of)), list(order.key_of.values())]
+    held = [ids_bytes(list(order.held)), list(order.held.values())]
+    return [order.field, *in_flight, *held, ids_bytes(list(order.ready))]
+
+
+def _order_of(row: Sequence[Any]) -> KeyOrder:
+    field, in_flight, keys, held, held_keys, ready = row
+    key_of = IdTable.of(ids_of(in_flight), keys)
+    held_of = OrderedIdTable.of(ids_of(held), held_keys)
+    return KeyOrder.restored(field, key_of, held_of, ids_of(ready))
+
+
+def retention_row(retention: Retention | None) -> list[Any] | None:
+    """Return the rules, the numbers of removed entries by reason, and the time of the last removal."""
+    if retention is None:
+        return None
+    return [retention.rules, retention.removed, retention.removed_at_ms]
+
+
+def retention_of(row: list[Any] | None) -> Retention | None:
+    """Return the retention: the inverse of `retention_row`."""
+    if row is None:
+        return None
+    rules, removed, removed_at_ms = row
+    retention = Retention(msgspec.convert(rules, RetentionRules))
+    retention.removed.update(removed)
+    retention.removed_at_ms = removed_at_ms
+    return retention
+
+
+def schedule_row(schedule: Schedule | None) -> list[Any] | None:
+    """Return ids, fragments and the greatest number. O(scheduled entries)."""
+    if schedule is None:
+        return None
+    return [ids_bytes(list(schedule.ids())), list(schedule.entries.values()), schedule.last_number]
+
+
+def schedule_of(row: list[Any] | None) -> Schedule | None:
+    """Return the schedule: the inverse of `schedule_row`."""
+    if row is None:
+        return None
+    ids, fragments, last_number = row
+    schedule = Schedule()
+    if fragments:
+        schedule.add(ids_of(ids), fragments)
+    schedule.last_number = last_number
+    return schedule
+
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.decode

@@ -20,8 +20,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage import checkpoint, journal
 from tailrace.core.storage.data_files import FILE_NAME
-from tailrace.core.storage.draft import Draft, Snapshot
-from tailrace.core.storage.encoding import StreamRows
+from tailrace.core.storage.draft import Draft, Snapshot, StreamRows
 from tailrace.core.storage.records import encode_effects
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import connect, get_meta

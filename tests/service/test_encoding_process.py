@@ -25,7 +25,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage.data_files import FILE_NAME
-from tailrace.core.storage.encoding import StreamRows, passage_of, stream_rows
+from tailrace.core.storage.draft import StreamRows, passage_of, stream_rows
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import connect
 from tests.support.seeds import seeds

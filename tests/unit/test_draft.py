@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tailrace.core.engine import Engine
 from tailrace.core.parser import parse_request
-from tailrace.core.storage.draft import Draft
-from tailrace.core.storage.encoding import stream_rows
+from tailrace.core.storage.draft import Draft, stream_rows
 
 NOW_MS = 1_700_000_000_000
 

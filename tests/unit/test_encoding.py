@@ -6,7 +6,7 @@ import pytest
 
 from tailrace.core.engine import Engine
 from tailrace.core.parser import parse_request
-from tailrace.core.storage.encoding import Incomplete, StreamRows, passage_of, rows_of, stream_rows
+from tailrace.core.storage.draft import Incomplete, StreamRows, passage_of, rows_of, stream_rows
 
 
 def rows() -> list[StreamRows]:

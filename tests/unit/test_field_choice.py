@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailrace.core.log.entry import flat_of, fragment_from_flat
-from tailrace.core.log.field_choice import NO_FIELDS, FieldChoice
+from tailrace.core.log.entry_json import NO_FIELDS, FieldChoice
 from tests.unit.test_many_ids import calls_of
 
 names = st.sampled_from(["rider", "speed", "é", 'with "quotes"', "", "line\nend"])

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tailrace.core.effects import PendingBetweenRemoved
-from tailrace.core.log.holes import live_stretches
+from tailrace.core.log.block_index import live_stretches
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.id_spans import IdSpans
 from tailrace.core.storage.records import decode_effects, encode_effects

@@ -16,7 +16,7 @@ from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import EXPIRING_STREAMS_PER_STEP
 from tailrace.core.storage.recovery import recover
-from tailrace.core.storage.rewriting import write_keyspace
+from tailrace.core.storage.salvage import write_keyspace
 from tailrace.core.storage.schema import connect_for_reading
 from tests.support.engine_calls import FRAGMENT, Calls, at
 from tests.unit.test_many_ids import calls_of

@@ -13,7 +13,7 @@ from tailrace.core.log.block_cache import CACHE_BYTES_DEFAULT, ENTRY_COST_BYTES,
 from tailrace.core.log.decoded import Decoded, Packed
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.log.node_size import NodeLimits
-from tailrace.core.log.payload import make_payload, read_payload
+from tailrace.core.log.stored_block import make_payload, read_payload
 
 PER_BLOCK = 10
 LIMITS = NodeLimits(PER_BLOCK, 0)

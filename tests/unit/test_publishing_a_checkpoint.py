@@ -11,9 +11,9 @@ from typing import Final
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.storage.checkpoint import publish, take
+from tailrace.core.storage.publishing import ROWS_PER_STATEMENT
 from tailrace.core.storage.recovery import recover
 from tailrace.core.storage.schema import connect
-from tailrace.core.storage.tables import ROWS_PER_STATEMENT
 from tests.support.engine_calls import FRAGMENT
 from tests.unit.test_many_ids import command
 
