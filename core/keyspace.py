@@ -10,8 +10,7 @@ from typing import Final
 
 from sortedcontainers import SortedDict, SortedSet
 
-from tailrace.core.agenda import Agenda
-from tailrace.core.deadlines import Deadlines
+from tailrace.core.agenda import Agenda, Deadlines
 from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tailrace.core.command_table import deliveries, entries, groups, keys, server, streams
+from tailrace.core.command_table import entries, groups, keys
 from tailrace.core.command_table.descriptor import Descriptor, Handler, KeysOf, Reach, Row, Syntax
 from tailrace.core.commands import Access, Command
 
@@ -30,14 +30,7 @@ __all__ = [
     "keys_of",
 ]
 
-ROWS: Final[Sequence[Row]] = (
-    *entries.ROWS,
-    *deliveries.ROWS,
-    *streams.ROWS,
-    *groups.ROWS,
-    *keys.ROWS,
-    *server.ROWS,
-)
+ROWS: Final[Sequence[Row]] = (*entries.ROWS, *groups.ROWS, *keys.ROWS)
 """In the order of `help`."""
 
 DESCRIPTORS: Final[Mapping[type[Command], Descriptor]] = {

@@ -1,14 +1,15 @@
 """The descriptor of a command: everything that the rest of the program uses of the command.
 
-Owns the type of a row; the other modules of this package hold the rows. A descriptor names the scope that a
-command needs; `api` owns tokens and decides who has the scope.
+Owns the type of a row, and the arguments that several commands share, as `help` shows them; the other modules
+of this package hold the rows. A descriptor names the scope that a command needs; `api` owns tokens and
+decides who has the scope.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -113,3 +114,10 @@ class Descriptor(Struct, frozen=True):
 
 Row: TypeAlias = Descriptor | Syntax
 """A command of the engine, or a command such as `PING` that needs no engine; the latter needs `read`."""
+
+
+POLICY: Final = "[KEEPREF|DELREF|ACKED]"
+TRIM: Final = "MAXLEN|MINID [=|~] threshold [LIMIT count]"
+IDS: Final = "IDS numids id [id ...]"
+READ_LIMITS: Final = "[COUNT count] [MAXCOUNT count] [MAXSIZE bytes] [BLOCK milliseconds]"
+READ_STREAMS: Final = "STREAMS key [key ...] id [id ...]"

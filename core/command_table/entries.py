@@ -1,16 +1,28 @@
-"""XADD, XLEN, XRANGE, XREVRANGE, XREAD: append entries and read them."""
+"""XADD, XLEN, XRANGE, XREVRANGE, XREAD, XDEL, XDELEX, XTRIM, XSETID, XCFGSET and XIDMPRECORD: entries, and
+the settings of a stream.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 from tailrace.core import commands as c
-from tailrace.core.command_table.arguments import POLICY, READ_LIMITS, READ_STREAMS, TRIM
-from tailrace.core.command_table.descriptor import Descriptor, Row, Syntax, source_keys
+from tailrace.core.command_table.descriptor import (
+    IDS,
+    POLICY,
+    READ_LIMITS,
+    READ_STREAMS,
+    TRIM,
+    Descriptor,
+    Row,
+    Syntax,
+    source_keys,
+)
 from tailrace.core.grammar import append as append_grammar
-from tailrace.core.grammar import ranges as ranges_grammar
+from tailrace.core.grammar import deletion as deletion_grammar
 from tailrace.core.grammar import reads as reads_grammar
-from tailrace.core.handlers import append, producers, ranges, reads, schedule
+from tailrace.core.grammar import trimming as trimming_grammar
+from tailrace.core.handlers import append, delete, keys, producers, ranges, reads, recording, schedule, trim
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -36,7 +48,7 @@ ROWS: Final[tuple[Row, ...]] = (
         ranges.stream_length,
         "read",
         is_read_only=True,
-        redis=(Syntax("xlen", 2, ranges_grammar.parse_xlen, "key", "Count entries."),),
+        redis=(Syntax("xlen", 2, reads_grammar.parse_xlen, "key", "Count entries."),),
     ),
     Descriptor(
         c.Range,
@@ -48,14 +60,14 @@ ROWS: Final[tuple[Row, ...]] = (
             Syntax(
                 "xrange",
                 -4,
-                ranges_grammar.parse_xrange,
+                reads_grammar.parse_xrange,
                 "key start end [COUNT count]",
                 "Entries from start up to end.",
             ),
             Syntax(
                 "xrevrange",
                 -4,
-                ranges_grammar.parse_xrevrange,
+                reads_grammar.parse_xrevrange,
                 "key end start [COUNT count]",
                 "Entries from end down to start.",
             ),
@@ -86,4 +98,88 @@ ROWS: Final[tuple[Row, ...]] = (
     Descriptor(c.TakeOverEpoch, "take_over_epoch", producers.take_over_epoch, "append"),
     Descriptor(c.SplitRange, "split_entries", ranges.split_range, "read", is_read_only=True),
     Descriptor(c.SeekRange, "seek_entries", ranges.seek_range, "read", is_read_only=True),
+    Descriptor(
+        c.DeleteEntries,
+        "xdel",
+        delete.delete_entries,
+        "admin",
+        redis=(Syntax("xdel", -3, deletion_grammar.parse_xdel, "key id [id ...]", "Delete entries."),),
+    ),
+    Descriptor(
+        c.DeleteEntriesByPolicy,
+        "xdelex",
+        delete.delete_entries_by_policy,
+        "admin",
+        redis=(
+            Syntax(
+                "xdelex",
+                -5,
+                deletion_grammar.parse_xdelex,
+                f"key {POLICY} {IDS}",
+                "Delete entries, with a policy for groups.",
+            ),
+        ),
+    ),
+    Descriptor(
+        c.TrimStream,
+        "xtrim",
+        trim.trim,
+        "admin",
+        redis=(
+            Syntax(
+                "xtrim",
+                -4,
+                trimming_grammar.parse_xtrim,
+                f"key {TRIM} {POLICY}",
+                "Drop the oldest entries.",
+            ),
+        ),
+    ),
+    Descriptor(
+        c.SetStreamPosition,
+        "xsetid",
+        keys.set_stream_position,
+        "admin",
+        redis=(
+            Syntax(
+                "xsetid",
+                -3,
+                append_grammar.parse_xsetid,
+                "key last-id [ENTRIESADDED count] [MAXDELETEDID id]",
+                "Set a stream's last id.",
+            ),
+        ),
+    ),
+    Descriptor(
+        c.ConfigureStream,
+        "xcfgset",
+        keys.configure_stream,
+        "admin",
+        redis=(
+            Syntax(
+                "xcfgset",
+                -2,
+                append_grammar.parse_xcfgset,
+                "key [IDMP-DURATION seconds] [IDMP-MAXSIZE count]",
+                "Configure a stream's idempotency.",
+            ),
+        ),
+    ),
+    Descriptor(
+        c.RecordIdempotencyKey,
+        "xidmprecord",
+        recording.record_idempotency_key,
+        "admin",
+        grows=True,
+        redis=(
+            Syntax(
+                "xidmprecord",
+                5,
+                append_grammar.parse_xidmprecord,
+                "key pid iid id",
+                "Record an entry as appended with an idempotency key.",
+            ),
+        ),
+    ),
+    Descriptor(c.CreateStream, "create_stream", keys.create_stream, "admin", grows=True),
 )

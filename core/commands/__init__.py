@@ -18,50 +18,47 @@ from tailrace.core.commands.arguments import (
     Special,
     Trim,
 )
-from tailrace.core.commands.dead_letters import ConfigureGroup, ExpireConsumers, ExtendLeases, Redrive
-from tailrace.core.commands.delay import CancelScheduled, DoDue, ListScheduled, ScheduleEntries
 from tailrace.core.commands.groups import (
+    Acknowledge,
+    AcknowledgeAndDelete,
+    AutoClaim,
+    Claim,
+    ClaimOptions,
+    ConfigureGroup,
     CreateConsumer,
     CreateGroup,
     DeleteConsumer,
     DestroyGroup,
+    ExpireConsumers,
+    ExtendLeases,
+    NegativeAcknowledge,
+    Redrive,
     SetGroupPosition,
 )
-from tailrace.core.commands.inspection import (
-    FULL_COUNT_DEFAULT,
-    InfoConsumers,
-    InfoGroups,
-    InfoStream,
-    PendingRange,
-    PendingSummary,
-    ServerInfo,
-    ServerTime,
-)
 from tailrace.core.commands.keyspace import (
+    FULL_COUNT_DEFAULT,
     CopyKey,
     CountKeys,
     DeleteKeys,
     ExpireIdempotencyKeys,
     Flush,
     GetConfig,
+    InfoConsumers,
+    InfoGroups,
+    InfoStream,
     KeyspaceSize,
     Listing,
     ListStreams,
     MatchKeys,
+    PendingRange,
+    PendingSummary,
     RenameKey,
     ScanKeys,
+    ServerInfo,
+    ServerTime,
     SetConfig,
     SweepRetention,
 )
-from tailrace.core.commands.pending import (
-    Acknowledge,
-    AcknowledgeAndDelete,
-    AutoClaim,
-    Claim,
-    ClaimOptions,
-    NegativeAcknowledge,
-)
-from tailrace.core.commands.producers import FindAppend, InfoProducer, TakeOverEpoch
 from tailrace.core.commands.reading import (
     SOME_INCARNATION,
     Batch,
@@ -77,12 +74,19 @@ from tailrace.core.commands.reading import (
 )
 from tailrace.core.commands.writing import (
     Append,
+    CancelScheduled,
     ConfigureStream,
     CreateStream,
     DeleteEntries,
     DeleteEntriesByPolicy,
+    DoDue,
+    FindAppend,
+    InfoProducer,
+    ListScheduled,
     RecordIdempotencyKey,
+    ScheduleEntries,
     SetStreamPosition,
+    TakeOverEpoch,
     TrimStream,
 )
 from tailrace.core.retention import RetentionRules

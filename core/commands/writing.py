@@ -1,4 +1,5 @@
-"""The commands that append, delete and trim entries, and those that change a stream's settings.
+"""The commands that append, schedule, delete and trim entries, and those that change a stream's settings or
+what it remembers of a producer.
 
 This module holds data only.
 """
@@ -9,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from tailrace.core.commands.arguments import Command, Idempotency, IdRequest, Malformed, References, Trim
 from tailrace.core.retention import RetentionRules
+from tailrace.core.schedule import ScheduledId
 from tailrace.core.stream_id import StreamId
 
 
@@ -122,3 +124,85 @@ class CreateStream(Command, frozen=True):
     """As in `ConfigureStream`; for a new stream, None is the server's default."""
     retention: RetentionRules | UnsetType | None = UNSET
     """As in `ConfigureStream`."""
+
+
+class FindAppend(Command, frozen=True):
+    """Find an append by its idempotency key, and append nothing. The reply is an `AppendReply` with the ids
+    of that append, or None if the key is new. Redis has no such command."""
+
+    key: bytes
+    """The stream's key."""
+    idempotency: Idempotency | None
+    """The idempotency key, checked as for an append; an append without one is always new."""
+
+
+class InfoProducer(Command, frozen=True):
+    """Show the epochs of a producer. The reply is a list of `EpochInfo`. Redis has no such command."""
+
+    key: bytes
+    """The stream's key."""
+    producer: bytes
+    """The producer's name."""
+
+
+class TakeOverEpoch(Command, frozen=True):
+    """Give an epoch another layout, so that requests with the former one are refused from now on. The reply
+    is None. Redis has no such command."""
+
+    key: bytes
+    """The stream's key."""
+    producer: bytes
+    """The producer's name."""
+    epoch: int
+    """The number of the epoch."""
+    replaces: bytes
+    """The layout that the epoch must have now."""
+    layout: bytes
+    """The new layout."""
+    key_count: int
+    """How many idempotency keys the epoch must have now: none is new since the client counted them."""
+
+
+class ScheduleEntries(Command, frozen=True):
+    """Store entries that are appended later, all or none. The reply is a `ScheduleReply`, or None if `create`
+    is False and the stream does not exist. Redis has no such command. One of `deliver_at_ms` and `delay_ms`
+    is set."""
+
+    key: bytes
+    """The stream's key."""
+    fragments: tuple[bytes, ...] | list[bytes]
+    """The entries in their stored form (`core.log.entry`); at least one."""
+    deliver_at_ms: int | None = None
+    """The Unix time of the append, in milliseconds. A time in the past is due at once."""
+    delay_ms: int | None = None
+    """How long after now the entries are appended; 0 or more."""
+    create: bool = True
+    """Whether to create a missing stream, at once."""
+    idempotency: Idempotency | None = None
+    """The idempotency key of the whole request, without an epoch. Its fingerprint begins with
+    `idempotency.memory.SCHEDULED`."""
+
+
+class ListScheduled(Command, frozen=True):
+    """List scheduled entries in the order of publication. The reply is a `ScheduledPage`."""
+
+    key: bytes
+    """The stream's key."""
+    after: ScheduledId | None = None
+    """List only entries after this one; it need not exist. None: from the first one on."""
+    count: int = 100
+    """The maximum number of entries."""
+
+
+class CancelScheduled(Command, frozen=True):
+    """Remove scheduled entries before their time. The reply is the number of entries that were removed."""
+
+    key: bytes
+    """The stream's key."""
+    scheduled_ids: tuple[ScheduledId, ...]
+    """The ids; those that do not exist are ignored."""
+
+
+class DoDue(Command, frozen=True):
+    """Publish scheduled entries whose time has come, and end the delay of retries. The reply is 1 if more is
+    due now, else 0. The server runs it; clients cannot."""

@@ -10,9 +10,8 @@ from functools import lru_cache
 from itertools import compress
 from typing import Final
 
-from tailrace.core.filters.conditions import compiled
+from tailrace.core.filters.conditions import RowReader, compiled
 from tailrace.core.filters.places import invalid_filter
-from tailrace.core.filters.rows import RowReader
 from tailrace.core.filters.tree import (
     Affix,
     All,

@@ -2,12 +2,17 @@
 
 Owns XADD's options and its id. XADD checks (rule 8) each option from left to right, the combination of
 options, the number of fields, and the id 0-0. The engine makes the checks that depend on the stream.
+
+The idempotency key of IDMPAUTO is a hash of an entry's pairs that ignores their order. Each pair is hashed
+separately, and the hashes are combined by sum and by exclusive or. Both ignore order, and the sum depends on
+how often a pair occurs (rule 62).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Final
 
 from tailrace.core.commands import (
@@ -21,7 +26,6 @@ from tailrace.core.commands import (
     SetStreamPosition,
 )
 from tailrace.core.errors import ErrorCode, StreamError, syntax_error
-from tailrace.core.grammar.content_key import content_key
 from tailrace.core.grammar.refusals import invalid_argument, wrong_arity
 from tailrace.core.grammar.request import Parsed, Resp, as_ok
 from tailrace.core.grammar.shapes import id_bulk
@@ -32,6 +36,30 @@ from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
 from tailrace.core.log.entry import BadEntry, fragment_from_flat
 from tailrace.core.replies import AppendReply
 from tailrace.core.stream_id import ZERO_ID, id_ms, parse_id
+
+_DIGEST_BYTES: Final = 16
+_LENGTH_BYTES: Final = 8
+_DIGEST_MASK: Final = (1 << 8 * _DIGEST_BYTES) - 1
+
+
+def content_key(flat: Sequence[bytes]) -> bytes:
+    """Return the key, 16 bytes, of an even number of words ``name value name value ...``. O(bytes).
+
+    Each name is hashed after its length, so that ``ab c`` and ``a bc`` have different keys.
+    """
+    total = 0
+    parity = 0
+    for name, value in zip(flat[::2], flat[1::2], strict=True):
+        pair = len(name).to_bytes(_LENGTH_BYTES, "big") + name + value
+        digest = int.from_bytes(_hash(pair), "big")
+        total = (total + digest) & _DIGEST_MASK
+        parity ^= digest
+    return _hash(total.to_bytes(_DIGEST_BYTES, "big") + parity.to_bytes(_DIGEST_BYTES, "big"))
+
+
+def _hash(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_DIGEST_BYTES).digest()
+
 
 _AUTO: Final = b"*"
 _AUTO_SEQ: Final = re.compile(rb"[0-9]+-\*")

@@ -1,7 +1,8 @@
-"""XREAD and XREADGROUP.
+"""XRANGE, XREVRANGE, XLEN, XREAD and XREADGROUP: ranges of entries, and reads after a position.
 
-Both have the same options and the same STREAMS list. XREADGROUP looks for each stream and group before it
-parses that stream's id (rule 27), so the command carries a malformed id as `Malformed`. XREAD raises at once.
+The bounds of a range are checked before COUNT, and both are checked before the key. XREAD and XREADGROUP have
+the same options and the same STREAMS list. XREADGROUP looks for each stream and group before it parses that
+stream's id (rule 27), so the command carries a malformed id as `Malformed`. XREAD raises at once.
 """
 
 from __future__ import annotations
@@ -9,15 +10,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tailrace.core.commands import Malformed, Read, ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.commands import (
+    Malformed,
+    Range,
+    Read,
+    ReadFrom,
+    ReadGroup,
+    ReadLimits,
+    Special,
+    StreamLength,
+)
 from tailrace.core.errors import ErrorCode, StreamError, syntax_error
 from tailrace.core.grammar.refusals import invalid_argument, limit_exceeded
-from tailrace.core.grammar.request import Parsed, Resp
+from tailrace.core.grammar.request import Parsed, Resp, as_count
 from tailrace.core.grammar.shapes import delivered_list, entry_list
 from tailrace.core.grammar.words import I64_MAX, Words, checked_name, deferred
 from tailrace.core.limits import READ_STREAMS_MAX
-from tailrace.core.replies import Entries, ReadReply
-from tailrace.core.stream_id import StreamId, parse_id
+from tailrace.core.replies import Entries, RangeReply, ReadReply
+from tailrace.core.stream_id import StreamId, parse_id, parse_range_end, parse_range_start
+
+
+def parse_xrange(words: Words) -> Parsed:
+    """``XRANGE key start end [COUNT n]``."""
+    key, start, end = words.take_key(), words.take(), words.take()
+    return _range(words, key, start, end, reverse=False)
+
+
+def parse_xrevrange(words: Words) -> Parsed:
+    """``XREVRANGE key end start [COUNT n]``."""
+    key, end, start = words.take_key(), words.take(), words.take()
+    return _range(words, key, start, end, reverse=True)
+
+
+def _range(words: Words, key: bytes, start: bytes, end: bytes, *, reverse: bool) -> Parsed:
+    first = parse_range_start(start)
+    last = parse_range_end(end)
+    count = _take_count(words)
+    command = Range(key, first, last, count, reverse)
+    to_resp = _nothing if count == 0 else _entries
+    return command, to_resp
+
+
+def _take_count(words: Words) -> int | None:
+    """Read the last COUNT, with 0 for a negative one; None if there is no COUNT."""
+    count: int | None = None
+    while words.left:
+        if not words.take_option(b"count", 1):
+            raise syntax_error()
+        count = max(words.take_integer(), 0)
+    return count
+
+
+def _entries(reply: RangeReply) -> Resp:
+    return entry_list(reply.entries)
+
+
+def _nothing(reply: RangeReply) -> Resp:
+    """Return the reply for COUNT 0: the null array if the stream exists, else an empty array."""
+    return None if reply.exists else []
+
+
+def parse_xlen(words: Words) -> Parsed:
+    """``XLEN key``."""
+    key = words.take_key()
+    return StreamLength(key), as_count
+
 
 _BLOCK_MS_MAX: Final = I64_MAX - (1 << 42)
 """Redis refuses a deadline that exceeds its signed 64-bit clock. The grammar has no clock: it assumes a

@@ -12,7 +12,7 @@ from tailrace.core.effects import GroupConfigured
 from tailrace.core.errors import ErrorCode, StreamError, printable
 from tailrace.core.execution import Execution
 from tailrace.core.filters import compile_filter
-from tailrace.core.filters.rows import UTF8
+from tailrace.core.filters.conditions import UTF8
 from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
 from tailrace.core.handlers.groups import require_group
 from tailrace.core.handlers.order_changes import begun_order

@@ -7,7 +7,7 @@ from itertools import islice
 from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
 from tailrace.core.errors import ErrorCode, StreamError, no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
-from tailrace.core.filters.rows import UTF8
+from tailrace.core.filters.conditions import UTF8
 from tailrace.core.group import Group
 from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, require_room_for_rows

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from tailrace.core.effects import Effect, EntriesHeld, KeysTaken
 from tailrace.core.execution import Execution
 from tailrace.core.filters import Filter
-from tailrace.core.filters.rows import UTF8, Getter, RowReader
+from tailrace.core.filters.conditions import UTF8, Getter, RowReader
 from tailrace.core.group import Group
 from tailrace.core.handlers.filtered_delivery import FilterScan
 from tailrace.core.key_order import KeyOrder

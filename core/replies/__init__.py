@@ -8,20 +8,34 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from tailrace.core.group_settings import GroupSettings
-from tailrace.core.replies.delay import ScheduledPage, ScheduleReply
-from tailrace.core.replies.entries import NO_ENTRIES, Entries
+from tailrace.core.replies.entries import (
+    NO_ENTRIES,
+    AppendReply,
+    Boundary,
+    DeleteResult,
+    Entries,
+    RangeReply,
+    ReadReply,
+    ScheduledPage,
+    ScheduleReply,
+    SeekReply,
+    SplitReply,
+    StreamRead,
+)
 from tailrace.core.replies.info import (
     ConsumerFullInfo,
     ConsumerInfo,
     EpochInfo,
     GroupFullInfo,
     GroupInfo,
+    KeyScan,
     RetentionInfo,
     ServerStats,
     StreamFullInfo,
     StreamInfo,
+    StreamList,
+    StreamSummary,
 )
-from tailrace.core.replies.keyspace import KeyScan, StreamList, StreamSummary
 from tailrace.core.replies.pending import (
     ClaimReply,
     ExpiryReply,
@@ -30,15 +44,6 @@ from tailrace.core.replies.pending import (
     PendingSummaryReply,
     RedriveReply,
 )
-from tailrace.core.replies.reading import (
-    Boundary,
-    RangeReply,
-    ReadReply,
-    SeekReply,
-    SplitReply,
-    StreamRead,
-)
-from tailrace.core.replies.writing import AppendReply, DeleteResult
 
 Reply: TypeAlias = (
     int

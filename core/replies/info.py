@@ -1,4 +1,7 @@
-"""The replies that describe streams, groups, consumers and the server. This module holds data only."""
+"""The replies that list keys, and that describe streams, groups, consumers and the server.
+
+This module holds data only.
+"""
 
 from __future__ import annotations
 
@@ -195,3 +198,36 @@ class ServerStats(Struct, frozen=True):
     """The instant of the command, in Unix milliseconds."""
     blocked_clients: int = 0
     """The number of waiting readers. The engine leaves it 0; `app`, which keeps the readers, sets it."""
+
+
+class StreamSummary(Struct, frozen=True, gc=False):
+    """One stream in a list of streams."""
+
+    key: bytes
+    """The stream's key."""
+    length: int
+    """The number of entries."""
+    last_id: StreamId
+    """The greatest id ever generated or set."""
+    entries_added: int
+    """The number of entries ever added, or as set by XSETID."""
+    group_count: int
+    """The number of groups."""
+
+
+class StreamList(Struct, frozen=True, gc=False):
+    """One page of streams."""
+
+    streams: Sequence[StreamSummary]
+    """The streams in byte order of their keys."""
+    more: bool = False
+    """Whether further streams follow the last one."""
+
+
+class KeyScan(Struct, frozen=True, gc=False):
+    """One step of SCAN."""
+
+    cursor: int
+    """The cursor of the next step; 0: the scan is complete."""
+    keys: Sequence[bytes]
+    """The keys found in this step; may be empty before the end."""

@@ -17,7 +17,7 @@ from tailrace.core.commands import (
     Trim,
 )
 from tailrace.core.errors import ErrorCode
-from tailrace.core.grammar.content_key import content_key
+from tailrace.core.grammar.append import content_key
 from tailrace.core.idempotency.compact_name import compact_name
 from tailrace.core.limits import ENTRY_BYTES_MAX, FIELDS_PER_ENTRY_MAX
 from tailrace.core.log.entry import flat_of

@@ -9,7 +9,7 @@ import pytest
 
 from tailrace.app.store.service import EngineStore
 from tailrace.core import commands as c
-from tailrace.core.deadlines import Deadlines
+from tailrace.core.agenda import Deadlines
 from tailrace.core.effects import IdempotencyExpired
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
