@@ -247,7 +247,7 @@ def test_every_operation_is_in_the_page_for_users_of_redis() -> None:
 
 
 def test_every_operation_is_in_the_python_sdk_or_the_page_says_that_it_is_not() -> None:
-    calls = texts("openapi/python/tailrace_client/*.py")
+    calls = texts("openapi/python/tailrace_client/asynchronous/*.py")
     rows = [
         line.split(" | ") for line in text_of("docs/from-redis.md").splitlines() if line.startswith("| `X")
     ]
