@@ -3,6 +3,7 @@ elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -45,16 +46,6 @@ ON_A_CLUSTER: Final = ("docs/spark.md", "spark_client/README.md")
 ELSEWHERE: Final = {page for page, language in RUN_IN if language == "python"}.union(ON_A_CLUSTER)
 PYTHON: Final = [page for page in PAGES if "python" in languages_of(page) and page not in ELSEWHERE]
 SHELL: Final = [page for page in PAGES if "sh" in languages_of(page)]
-READ_IN_ORDER: Final = (
-    "README.md",
-    "docs/start.md",
-    "docs/concepts.md",
-    "docs/consuming.md",
-    "docs/from-redis.md",
-    "docs/from-kafka.md",
-)
-"""The way of a newcomer. Each page uses streams or ids that the earlier pages have not used."""
-
 STEPS_AT_LEAST: Final = 60
 
 
@@ -64,10 +55,14 @@ def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: 
         check_commands(text_of(page), server.base_url)
 
 
-def test_a_reader_can_paste_the_pages_one_after_another_into_one_server(tmp_path: Path) -> None:
+@pytest.mark.parametrize("order", [sorted, lambda pages: sorted(pages, reverse=True)], ids=["first", "last"])
+def test_a_reader_can_paste_all_pages_into_one_server_in_any_order(
+    order: Callable[[set[str]], list[str]], tmp_path: Path
+) -> None:
     with running_server(tmp_path) as server:
-        for page in READ_IN_ORDER:
+        for page in order({*SHELL, *PYTHON}):
             check_commands(text_of(page), server.base_url)
+            check_programs(text_of(page), server.base_url, directory=tmp_path)
 
 
 @pytest.mark.parametrize("page", PYTHON)

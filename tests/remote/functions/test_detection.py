@@ -12,7 +12,6 @@ from tailrace.app.remote.functions.detection import detect
 from tailrace.app.remote.functions.library import How, Library
 from tailrace.core import commands as c
 from tests.remote.functions.conftest import VERSIONS, Version, executable_of
-from tests.support.engine_table import PAGE, all_engines, with_table
 from tests.support.links import linked, run
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_node import RedisNode
@@ -131,11 +130,3 @@ async def append(link: EngineLink, library: Library) -> int:
     reply = await library.run(link, call)
     assert reply is not None
     return len(reply.ids)
-
-
-def test_the_page_has_the_table_of_the_engines() -> None:
-    engines = all_engines()
-    if engines is None:
-        pytest.skip("an engine is missing (make setup)")
-    page = PAGE.read_text()
-    assert page == with_table(page, engines), "out of date: python -m tests.support.engine_table"
