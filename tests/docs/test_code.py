@@ -3,7 +3,6 @@ elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -55,14 +54,13 @@ def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: 
         check_commands(text_of(page), server.base_url)
 
 
-@pytest.mark.parametrize("order", [sorted, lambda pages: sorted(pages, reverse=True)], ids=["first", "last"])
-def test_a_reader_can_paste_all_pages_into_one_server_in_any_order(
-    order: Callable[[set[str]], list[str]], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("step", [1, -1], ids=["in order", "in reverse"])
+def test_a_reader_can_paste_all_pages_one_after_another_into_one_server(step: int, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
-        for page in order({*SHELL, *PYTHON}):
+        for page in [page for page in PAGES if page in {*SHELL, *PYTHON}][::step]:
             check_commands(text_of(page), server.base_url)
-            check_programs(text_of(page), server.base_url, directory=tmp_path)
+            if page in PYTHON:
+                check_programs(text_of(page), server.base_url, directory=tmp_path)
 
 
 @pytest.mark.parametrize("page", PYTHON)
