@@ -54,7 +54,7 @@ def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: 
         check_commands(text_of(page), server.base_url)
 
 
-@pytest.mark.parametrize("step", [1, -1], ids=["in order", "in reverse"])
+@pytest.mark.parametrize("step", [1, pytest.param(-1, marks=pytest.mark.long)], ids=["forward", "backward"])
 def test_a_reader_can_paste_all_pages_one_after_another_into_one_server(step: int, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         for page in [page for page in PAGES if page in {*SHELL, *PYTHON}][::step]:
