@@ -231,8 +231,10 @@ docs: $(SITE_GENERATOR)/.installed $(THIRD_PARTY)/.installed ## Build the docume
 	@.ci/site build/site
 
 .PHONY: sdk-python
-sdk-python: $(SDK_GENERATOR)/.installed ## Generate openapi/python/tailrace_client/generated from openapi/openapi.sdk.json, and blocking from asynchronous
+sdk-python: $(SDK_GENERATOR)/.installed ## Generate the operations and results of the Python SDK from openapi/openapi.sdk.json, and blocking from asynchronous
 	@openapi/python/generate openapi/python/tailrace_client/generated
+	@$(SDK_GENERATOR)/bin/python openapi/python/replies_of_document.py openapi/openapi.sdk.json \
+	  > openapi/python/tailrace_client/replies.py
 	@$(SDK_GENERATOR)/bin/python openapi/python/blocking_twin.py openapi/python/tailrace_client/blocking
 
 $(TYPESCRIPT): openapi/typescript/package.json openapi/typescript/package-lock.json | node

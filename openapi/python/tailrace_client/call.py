@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from tailrace_client.generated.types import UNSET, Unset
+from tailrace_client.record import Record
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 
 class Answer(Protocol):
@@ -72,3 +74,13 @@ def member(name: str) -> Callable[[Answer], Any]:
         return answer.json()[name]
 
     return read
+
+
+def record(type_: type[R]) -> Callable[[Answer], R]:
+    """Return a function that reads the response as a record."""
+    return lambda answer: type_.from_dict(answer.json())
+
+
+def records(type_: type[R], name: str) -> Callable[[Answer], list[R]]:
+    """Return a function that reads one member of the response as a list of records."""
+    return lambda answer: [type_.from_dict(each) for each in answer.json()[name]]

@@ -26,13 +26,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from tailrace_client import entry_calls, group_calls, group_settings
+from tailrace_client import entry_calls, group_calls, replies
 from tailrace_client.call import Call
 from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.entries import Delivery, Slice
 from tailrace_client.errors import TailraceError
 from tailrace_client.fields import Fields
-from tailrace_client.generated import models
 from tailrace_client.group_calls import NackMode
 
 NEW: Final = ">"
@@ -148,12 +147,12 @@ class ConsumerState(Generic[ItemT]):
         """Let the settings of the group be sent again, to every stream."""
         self._unset = list(self.options.streams)
 
-    def settings_calls(self) -> Iterator[Call[models.Group]]:
+    def settings_calls(self) -> Iterator[Call[replies.Group]]:
         """Yield the calls that set the settings of the group, until each of them has succeeded once."""
         settings = self.options.settings
         while settings is not None and self._unset:
             stream = self._unset[-1]
-            yield group_settings.configure(stream, self.options.group, settings.values(stream))
+            yield group_calls.configure(stream, self.options.group, settings.values(stream))
             self._unset.pop()
 
     def read_call(self, count: int, wait_ms: int) -> Call[list[Slice]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from tailrace_client.call import Answer, Call, given
+from tailrace_client import replies
+from tailrace_client.call import Answer, Call, given, record
 from tailrace_client.entries import Entry, entry_of
 from tailrace_client.fields import Fields, fields_of
 from tailrace_client.generated import models
@@ -130,16 +131,16 @@ def read(
     return Call(request, pages, is_idempotent=True, waits_ms=wait_ms or 0)
 
 
-def split(key: str, parts: int, start: str, end: str) -> Call[models.SplitPlan]:
+def split(key: str, parts: int, start: str, end: str) -> Call[replies.SplitPlan]:
     """Boundaries of parts of about equal counts."""
     request = entries_api.split_entries._get_kwargs(key, parts=parts, start=start, end=end)
-    return Call(request, lambda answer: models.SplitPlan.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.SplitPlan), is_idempotent=True)
 
 
-def seek(key: str, count: int, start: str) -> Call[models.SeekPosition]:
+def seek(key: str, count: int, start: str) -> Call[replies.SeekPosition]:
     """Return the call that finds the id at the end of a page."""
     request = entries_api.seek_entries._get_kwargs(key, count=count, start=start)
-    return Call(request, lambda answer: models.SeekPosition.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.SeekPosition), is_idempotent=True)
 
 
 def _page(value: Mapping[str, Any]) -> Page:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from tailrace_client.call import Answer, Call, given, member, nothing
+from tailrace_client import replies
+from tailrace_client.call import Answer, Call, given, member, nothing, record, records
 from tailrace_client.entries import Entry, Slice, entry_of
 from tailrace_client.generated import models
 from tailrace_client.generated.api import consumers as consumers_api
 from tailrace_client.generated.api import groups as groups_api
 from tailrace_client.generated.api import pending as pending_api
 from tailrace_client.generated.api import reads as reads_api
-from tailrace_client.generated.types import UNSET
+from tailrace_client.generated.types import UNSET, Unset
+from tailrace_client.group_settings import Backoff, Setting
 from tailrace_client.json_lines import slices_of
 from tailrace_client.stream_calls import References
 
@@ -41,11 +44,11 @@ class ClaimChanges(NamedTuple):
     last_id: str | None = None
 
 
-def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[models.Group]:
+def create(key: str, group: str, after: str, *, create_stream: bool) -> Call[replies.Group]:
     """Return the call of XGROUP CREATE. The call is not repeated after a lost response, because an existing
     group is an error."""
     body = models.GroupBody(after=after, create_stream=create_stream)
-    return Call(groups_api.xgroup_create._get_kwargs(key, group, body=body), _group)
+    return Call(groups_api.xgroup_create._get_kwargs(key, group, body=body), record(replies.Group))
 
 
 def destroy(key: str, group: str) -> Call[None]:
@@ -59,12 +62,24 @@ def set_position(key: str, group: str, after: str, entries_read: int | None) -> 
     return Call(groups_api.xgroup_setid._get_kwargs(key, group, body=body), nothing)
 
 
-def info(key: str, group: str) -> Call[models.Group]:
+def info(key: str, group: str) -> Call[replies.Group]:
     """Return the call that reads the row of the group in XINFO GROUPS."""
-    return Call(groups_api.xinfo_group._get_kwargs(key, group), _group, is_idempotent=True)
+    return Call(groups_api.xinfo_group._get_kwargs(key, group), record(replies.Group), is_idempotent=True)
 
 
-def redrive(key: str, group: str, ids: Sequence[str], start: str, limit: int) -> Call[models.RedriveReply]:
+def configure(key: str, group: str, settings: Mapping[str, Setting | Unset | None]) -> Call[replies.Group]:
+    """Return the call that changes the settings of the group that are set here; None removes one."""
+    request = groups_api.configure_group._get_kwargs(key, group, body=models.GroupSettingsBody())
+    # The model cannot hold null, which removes a setting.
+    request["json"] = {
+        name: asdict(value) if isinstance(value, Backoff) else value
+        for name, value in settings.items()
+        if not isinstance(value, Unset)
+    }
+    return Call(request, record(replies.Group), is_idempotent=True)
+
+
+def redrive(key: str, group: str, ids: Sequence[str], start: str, limit: int) -> Call[replies.RedriveReply]:
     """Return the call that sends dead letters back. A repetition sends back the others: after a lost response
     the reply is that of the repetition."""
     body = (
@@ -73,13 +88,13 @@ def redrive(key: str, group: str, ids: Sequence[str], start: str, limit: int) ->
         else models.RedriveBody(start=start, limit=limit)
     )
     request = groups_api.redrive._get_kwargs(key, group, body=body)
-    return Call(request, lambda answer: models.RedriveReply.from_dict(answer.json()))
+    return Call(request, record(replies.RedriveReply))
 
 
-def consumers(key: str, group: str) -> Call[models.ConsumerList]:
+def consumers(key: str, group: str) -> Call[list[replies.Consumer]]:
     """Return the call of XINFO CONSUMERS."""
     request = consumers_api.xinfo_consumers._get_kwargs(key, group)
-    return Call(request, lambda answer: models.ConsumerList.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, records(replies.Consumer, "consumers"), is_idempotent=True)
 
 
 def create_consumer(key: str, group: str, consumer: str) -> Call[bool]:
@@ -201,7 +216,7 @@ def pending(
     count: int | None = None,
     consumer: str | None = None,
     min_idle_ms: int | None = None,
-) -> Call[models.PendingPage]:
+) -> Call[list[replies.PendingItem]]:
     """Return the call of XPENDING with a range."""
     request = pending_api.xpending._get_kwargs(
         key,
@@ -212,17 +227,13 @@ def pending(
         consumer=given(consumer),
         min_idle_ms=given(min_idle_ms),
     )
-    return Call(request, lambda answer: models.PendingPage.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, records(replies.PendingItem, "pending"), is_idempotent=True)
 
 
-def pending_summary(key: str, group: str) -> Call[models.PendingOverview]:
+def pending_summary(key: str, group: str) -> Call[replies.PendingOverview]:
     """Return the call of XPENDING."""
     request = pending_api.xpending_summary._get_kwargs(key, group)
-    return Call(request, lambda answer: models.PendingOverview.from_dict(answer.json()), is_idempotent=True)
-
-
-def _group(answer: Answer) -> models.Group:
-    return models.Group.from_dict(answer.json())
+    return Call(request, record(replies.PendingOverview), is_idempotent=True)
 
 
 def _entries(answer: Answer) -> list[Entry]:

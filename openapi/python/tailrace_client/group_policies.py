@@ -12,12 +12,11 @@ import time
 from http import HTTPStatus
 from typing import Final, Literal, TypeAlias
 
-from tailrace_client import group_calls
+from tailrace_client import group_calls, replies
 from tailrace_client.call import Call
 from tailrace_client.consumer_options import ConsumerOptions
 from tailrace_client.consumer_state import is_group_missing
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated import models
 
 EXPIRES_AFTER_S: Final = 5.0
 
@@ -36,13 +35,13 @@ class GroupPolicies:
         self._limits: dict[str, int | None] = {}
         self._expire_at = dict.fromkeys(options.streams, 0.0)
 
-    def call(self, stream: str) -> Call[models.Group] | None:
+    def call(self, stream: str) -> Call[replies.Group] | None:
         """Return the call that reads the settings; None if they are known."""
         if time.monotonic() < self._expire_at[stream]:
             return None
         return group_calls.info(stream, self._options.group)
 
-    def learn(self, stream: str, group: models.Group) -> None:
+    def learn(self, stream: str, group: replies.Group) -> None:
         """Take the settings from a response."""
         limit = group.max_deliveries or None
         own = self._options.max_deliveries

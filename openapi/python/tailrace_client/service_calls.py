@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 
-from tailrace_client.call import Call, given, nothing
+from tailrace_client import replies
+from tailrace_client.call import Call, given, nothing, record
 from tailrace_client.errors import COMMAND_FAILED, SideEffects, TailraceError
 from tailrace_client.generated import models
 from tailrace_client.generated.api import command as command_api
@@ -50,7 +51,7 @@ def transaction(commands: Iterable[Command], *, binary: bool) -> Call[list[Any]]
     return Call(request, lambda answer: _replies(answer.json(), "unknown", binary=binary))
 
 
-def stream_page(prefix: str, start_after: str | bytes | None, limit: int) -> Call[models.StreamPage]:
+def stream_page(prefix: str, start_after: str | bytes | None, limit: int) -> Call[replies.StreamPage]:
     """Return the call that lists streams. The names are in the query as bytes: a key need not be UTF-8."""
     query: dict[str, str | bytes | int] = {"limit": limit}
     if prefix:
@@ -58,21 +59,21 @@ def stream_page(prefix: str, start_after: str | bytes | None, limit: int) -> Cal
     if start_after is not None:
         query["start_after"] = start_after
     request = {"method": "get", "url": f"/v1/streams?{urlencode(query)}"}
-    return Call(request, lambda answer: models.StreamPage.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.StreamPage), is_idempotent=True)
 
 
-def next_of(page: models.StreamPage) -> str | bytes | None:
+def next_of(page: replies.StreamPage) -> str | bytes | None:
     """Return the `start_after` of the next page; None at the end."""
     if page.next_ is None or page.encoding is None:
         return page.next_
     return b64decode(page.next_)
 
 
-def limits() -> Call[models.Limits]:
+def limits() -> Call[replies.Limits]:
     """Return the call that reads the limits of the server."""
     return Call(
         service_api.get_limits._get_kwargs(),
-        lambda answer: models.Limits.from_dict(answer.json()),
+        record(replies.Limits),
         is_idempotent=True,
     )
 
@@ -87,34 +88,34 @@ def readiness() -> Call[None]:
     return Call(service_api.readyz._get_kwargs(), nothing, is_idempotent=True)
 
 
-def access() -> Call[models.AccessReply]:
+def access() -> Call[replies.AccessReply]:
     """Return the call that reads the rights of the client's token."""
     return Call(
         service_api.show_access._get_kwargs(),
-        lambda answer: models.AccessReply.from_dict(answer.json()),
+        record(replies.AccessReply),
         is_idempotent=True,
     )
 
 
-def server_state(limit: int | None) -> Call[models.ServerState]:
+def server_state(limit: int | None) -> Call[replies.ServerState]:
     """Return the call that reads the state of the server."""
     request = service_api.show_server._get_kwargs(limit=given(limit))
-    return Call(request, lambda answer: models.ServerState.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.ServerState), is_idempotent=True)
 
 
-def ticket() -> Call[models.Ticket]:
+def ticket() -> Call[replies.Ticket]:
     """Return the call that makes a ticket for a WebSocket. A repetition is safe: unused tickets expire."""
     return Call(
         service_api.create_ticket._get_kwargs(),
-        lambda answer: models.Ticket.from_dict(answer.json()),
+        record(replies.Ticket),
         is_idempotent=True,
     )
 
 
-def slow_operations(limit: int | None) -> Call[models.SlowLogPage]:
+def slow_operations(limit: int | None) -> Call[replies.SlowLogPage]:
     """Return the call that reads the slow log."""
     request = service_api.slow_log._get_kwargs(limit=given(limit))
-    return Call(request, lambda answer: models.SlowLogPage.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.SlowLogPage), is_idempotent=True)
 
 
 def clear_slow_operations() -> Call[None]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tailrace_client.call import Answer, Call, given, member, nothing
+from tailrace_client import replies
+from tailrace_client.call import Answer, Call, given, member, nothing, record, records
 from tailrace_client.generated import models
 from tailrace_client.generated.api import groups as groups_api
 from tailrace_client.generated.api import streams as streams_api
@@ -38,11 +39,11 @@ def head(key: str) -> Call[StreamHead]:
     return Call(streams_api.head_stream._get_kwargs(key), _head, is_idempotent=True)
 
 
-def info(key: str, count: int | None, *, full: bool) -> Call[models.StreamState]:
+def info(key: str, count: int | None, *, full: bool) -> Call[replies.StreamState]:
     """Return the call of XINFO STREAM, or XINFO STREAM FULL."""
     counted = UNSET if count is None else count
     request = streams_api.xinfo_stream._get_kwargs(key, full=full or UNSET, count=counted, shape=UNSET)
-    return Call(request, lambda answer: models.StreamState.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.StreamState), is_idempotent=True)
 
 
 def create(
@@ -77,19 +78,19 @@ def drop(key: str) -> Call[None]:
     return Call(streams_api.delete_stream._get_kwargs(key), nothing)
 
 
-def groups(key: str) -> Call[models.GroupList]:
+def groups(key: str) -> Call[list[replies.Group]]:
     """Return the call of XINFO GROUPS."""
     return Call(
         groups_api.xinfo_groups._get_kwargs(key),
-        lambda answer: models.GroupList.from_dict(answer.json()),
+        records(replies.Group, "groups"),
         is_idempotent=True,
     )
 
 
-def producer(key: str, producer_id: str) -> Call[models.ProducerState]:
+def producer(key: str, producer_id: str) -> Call[replies.ProducerState]:
     """Return the call that reads the epochs of a producer."""
     request = streams_api.get_producer._get_kwargs(key, producer_id)
-    return Call(request, lambda answer: models.ProducerState.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.ProducerState), is_idempotent=True)
 
 
 def take_over(key: str, producer_id: str, epoch: int, replaces: str, layout: str, keys: int) -> Call[None]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
-from tailrace_client.call import Answer, Call, given, member, nothing
+from tailrace_client import replies
+from tailrace_client.call import Answer, Call, given, member, nothing, record
 from tailrace_client.fields import FieldsToAppend, wire_entry
 from tailrace_client.generated import models
 from tailrace_client.generated.api import entries as entries_api
@@ -166,7 +167,7 @@ def check_lines(
     shape: Literal["fields", "entry"],
     content_encoding: str | None,
     producer: Producer | None,
-) -> Call[models.ImportCheck]:
+) -> Call[replies.ImportCheck]:
     """Return the call of one entries:check request, which appends nothing."""
     request = entries_api.check_import._get_kwargs(
         key,
@@ -176,7 +177,7 @@ def check_lines(
         **_arguments(producer),
     )
     request["headers"]["Content-Length"] = str(len(body))
-    return Call(request, lambda answer: models.ImportCheck.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.ImportCheck), is_idempotent=True)
 
 
 def trim(key: str, rule: Trim) -> Call[int]:
@@ -196,13 +197,13 @@ def delete_entry(key: str, entry_id: str) -> Call[None]:
     return Call(entries_api.delete_entry._get_kwargs(key, entry_id), nothing)
 
 
-def delete(key: str, ids: Sequence[str], references: References | None) -> Call[models.DeleteReply]:
+def delete(key: str, ids: Sequence[str], references: References | None) -> Call[replies.DeleteReply]:
     """Return the call of XDEL, or XDELEX with `references`. Ids are never reused, so a repetition deletes
     nothing else."""
     request = entries_api.xdel._get_kwargs(
         key, body=models.DeleteBody(ids=list(ids), references=given(references))
     )
-    return Call(request, lambda answer: models.DeleteReply.from_dict(answer.json()), is_idempotent=True)
+    return Call(request, record(replies.DeleteReply), is_idempotent=True)
 
 
 def _arguments(producer: Producer | None, traceparent: str | None = None) -> dict[str, Any]:
@@ -212,9 +213,9 @@ def _arguments(producer: Producer | None, traceparent: str | None = None) -> dic
 
 
 def _import_result(answer: Answer) -> ImportResult:
-    reply = models.BatchReply.from_dict(answer.json())
+    reply = answer.json()
     # Parsing the headers takes a tenth of the client's time for a request; a replay is not 201.
     is_replayed = (
         answer.status_code != HTTPStatus.CREATED and answer.headers.get("idempotent-replayed") == "true"
     )
-    return ImportResult(reply.count, reply.first_id, reply.last_id, is_replayed)
+    return ImportResult(reply["count"], reply["first_id"], reply["last_id"], is_replayed)

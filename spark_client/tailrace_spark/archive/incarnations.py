@@ -11,7 +11,7 @@ This module owns the rule and its texts. It sends no requests.
 
 from __future__ import annotations
 
-from tailrace_client.generated.models import StreamState
+from tailrace_client.replies import StreamState
 from tailrace_spark.archive.files import Manifest
 from tailrace_spark.errors import DataLoss
 from tailrace_spark.source.offsets import later

@@ -7,14 +7,14 @@ text of the pattern, and requests the state of those that changed. This module d
 from __future__ import annotations
 
 import time
-from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
-from urllib.parse import quote, urlencode
 
+from tailrace_client import service_calls
 from tailrace_client.call import Call, nothing
 from tailrace_client.generated.api.reads import xread
-from tailrace_client.generated.models import ReadBody, ReadPosition, StreamItem, StreamPage
+from tailrace_client.generated.models import ReadBody, ReadPosition
+from tailrace_client.replies import StreamItem, StreamPage
 from tailrace_spark.source.checkpoint import Positions
 from tailrace_spark.source.options import MS_PER_S
 from tailrace_spark.source.requests import Requests
@@ -71,25 +71,17 @@ class Selection(Requests):
     def _listed(self) -> Iterator[StreamItem]:
         """Yield all streams that match the pattern. A name that is not UTF-8 matches no pattern."""
         assert self.options.pattern is not None
-        after: str | bytes = ""
+        prefix = literal_prefix(self.options.pattern)
+        after: str | bytes | None = None
         while True:
-            page = self._page(after)
+            page = self._page(prefix, after)
             for item in page.streams:
                 if item.encoding is None and matches(self.options.pattern, item.key):
                     yield item
-            if page.next_ is None:
+            after = service_calls.next_of(page)
+            if after is None:
                 return
-            after = page.next_ if page.encoding is None else a2b_base64(page.next_)
 
-    def _page(self, after: str | bytes) -> StreamPage:
-        """Return the streams after a name. The generated operation sends only names in UTF-8."""
-        assert self.options.pattern is not None
-        values = {
-            "limit": STREAMS_PER_PAGE,
-            "prefix": literal_prefix(self.options.pattern),
-            "start_after": after,
-        }
-        query = urlencode({name: value for name, value in values.items() if value}, quote_via=quote)
-        request = {"method": "get", "url": f"/v1/streams?{query}"}
-        call = Call(request, lambda answer: StreamPage.from_dict(answer.json()), is_idempotent=True)
+    def _page(self, prefix: str, after: str | bytes | None) -> StreamPage:
+        call = service_calls.stream_page(prefix, after, STREAMS_PER_PAGE)
         return self.send(lambda client: client.session.send(call))

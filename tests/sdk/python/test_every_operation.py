@@ -12,15 +12,15 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import httpx
 import pytest
 
 from tailrace_client import AsyncStream, AsyncTailrace, Tailrace
-from tailrace_client.generated.types import Unset
+from tailrace_client.record import Record
 
 DOCUMENT: Final = json.loads((Path(__file__).parents[3] / "openapi/openapi.json").read_text())
 FINISHED: Final = re.compile(
@@ -155,11 +155,12 @@ def wait_for(url: str, operation: str, before: dict[str, float]) -> None:
 
 
 def assert_plain(value: Any) -> None:
-    """Assert that a result marks nothing as absent by an object of the generated code, at any depth."""
-    assert not isinstance(value, Unset)
-    if attrs.has(type(value)):
-        json.dumps(value.to_dict())
-        for field in attrs.fields(type(value)):
+    """Assert that a result has nothing of the generated code, at any depth, and that records are JSON."""
+    assert "generated" not in type(value).__module__, value
+    if isinstance(value, Record):
+        assert type(value).from_dict(json.loads(json.dumps(value.to_dict()))) == value
+    if is_dataclass(value):
+        for field in fields(value):
             assert_plain(getattr(value, field.name))
     elif isinstance(value, dict):
         assert_plain(list(value.values()))

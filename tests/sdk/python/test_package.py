@@ -59,6 +59,16 @@ def test_the_blocking_modules_are_what_the_asynchronous_ones_become(tmp_path: Pa
     assert (changed, missing) == ([], []), "run `make sdk-python`"
 
 
+def test_the_results_are_what_the_document_says() -> None:
+    printed = subprocess.run(
+        [sys.executable, ROOT / "openapi/python/replies_of_document.py", ROOT / "openapi/openapi.sdk.json"],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    assert printed.stdout == (GENERATED.parent / "replies.py").read_bytes(), "run `make sdk-python`"
+
+
 def imported(*arguments: str) -> tuple[set[str], str]:
     """The modules that importing the client brings, and the one that writes JSON."""
     done = subprocess.run(

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
 
-from tailrace_client import entry_calls, group_calls, service_calls
+from tailrace_client import entry_calls, group_calls, replies, service_calls
 from tailrace_client.asynchronous.following import AsyncFollowing
 from tailrace_client.entries import Slice
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated import models
 from tailrace_client.service_calls import Command, Word, first_failure
 from tailrace_client.session import AsyncSession
 from tailrace_client.tail import Gap, StreamEntry, StreamsTail, log_gap, positions_of
@@ -45,8 +44,8 @@ class AsyncCommands:
         raises the `TailraceError` of the first failed command (code `COMMAND_FAILED`). With
         `raise_on_error=False` the error takes the place of the reply instead. BLOCK does not wait.
         """
-        replies = await self.session.send(service_calls.pipeline(commands, binary=binary))
-        return first_failure(replies) if raise_on_error else replies
+        results = await self.session.send(service_calls.pipeline(commands, binary=binary))
+        return first_failure(results) if raise_on_error else results
 
     async def transaction(
         self, commands: Iterable[Command], *, binary: bool = False, raise_on_error: bool = True
@@ -57,12 +56,12 @@ class AsyncCommands:
         raises `TailraceError` with the code `TRANSACTION_ABORTED`. A command that fails when it runs does not
         undo the others, as in Redis.
         """
-        replies = await self.session.send(service_calls.transaction(commands, binary=binary))
-        return first_failure(replies) if raise_on_error else replies
+        results = await self.session.send(service_calls.transaction(commands, binary=binary))
+        return first_failure(results) if raise_on_error else results
 
     # --- several streams -----------------------------------------------------------------------
 
-    async def streams(self, prefix: str = "", *, page: int = 1_000) -> AsyncIterator[models.StreamItem]:
+    async def streams(self, prefix: str = "", *, page: int = 1_000) -> AsyncIterator[replies.StreamItem]:
         """Yield the key, length, last id and number of groups of each stream whose key begins with `prefix`.
 
         Keys are in byte order. Each request returns `page` streams, in O(log n + page). An item whose
@@ -179,26 +178,26 @@ class AsyncCommands:
             return False
         return True
 
-    async def limits(self) -> models.Limits:
+    async def limits(self) -> replies.Limits:
         """Return the limits of the server, such as the largest entry."""
         return await self.session.send(service_calls.limits())
 
-    async def access(self) -> models.AccessReply:
+    async def access(self) -> replies.AccessReply:
         """Return the scopes and key patterns of this client's token."""
         return await self.session.send(service_calls.access())
 
-    async def server(self, limit: int | None = None) -> models.ServerState:
+    async def server(self, limit: int | None = None) -> replies.ServerState:
         """Return the state of the server: memory, storage, connections, largest streams, audit lines.
 
         `limit`: how many items of each list.
         """
         return await self.session.send(service_calls.server_state(limit))
 
-    async def create_ticket(self) -> models.Ticket:
+    async def create_ticket(self) -> replies.Ticket:
         """Return a ticket with which a web page can open one WebSocket within a minute."""
         return await self.session.send(service_calls.ticket())
 
-    async def slow_log(self, limit: int | None = None) -> models.SlowLogPage:
+    async def slow_log(self, limit: int | None = None) -> replies.SlowLogPage:
         """Return the slowest operations that the server recorded, the newest first."""
         return await self.session.send(service_calls.slow_operations(limit))
 

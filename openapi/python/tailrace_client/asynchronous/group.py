@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tailrace_client import group_calls, group_settings
+from tailrace_client import group_calls, replies
 from tailrace_client.entries import Delivery, Entry
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated import models
 from tailrace_client.generated.types import UNSET, Unset
 from tailrace_client.group_calls import ClaimChanges, NackMode, ScanResult
 from tailrace_client.group_settings import Backoff, Setting
@@ -58,7 +57,7 @@ class AsyncGroup:
         pending."""
         await self._session.send(group_calls.set_position(self.key, self.name, after, entries_read))
 
-    async def info(self) -> models.Group:
+    async def info(self) -> replies.Group:
         """Return the position, the lag and the number of pending entries of the group."""
         return await self._session.send(group_calls.info(self.key, self.name))
 
@@ -73,7 +72,7 @@ class AsyncGroup:
         max_lag_ms: int | Unset | None = UNSET,
         backoff: Backoff | Unset | None = UNSET,
         order_by: str | Unset | None = UNSET,
-    ) -> models.Group:
+    ) -> replies.Group:
         """Change the settings that are given, and return the state of the group. None removes a setting.
 
         An entry that was delivered `max_deliveries` times moves to `dead_letter_stream` instead of one more
@@ -94,9 +93,9 @@ class AsyncGroup:
             "backoff": backoff,
             "order_by": order_by,
         }
-        return await self._session.send(group_settings.configure(self.key, self.name, settings))
+        return await self._session.send(group_calls.configure(self.key, self.name, settings))
 
-    async def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> models.RedriveReply:
+    async def redrive(self, *ids: str, start: str = "-", limit: int = 100) -> replies.RedriveReply:
         """Send dead letters of the group back to its stream, each once, and delete them.
 
         All from the id `start` on, or those with these ids; at most `limit` in one call. Continue with the
@@ -104,10 +103,10 @@ class AsyncGroup:
         """
         return await self._session.send(group_calls.redrive(self.key, self.name, ids, start, limit))
 
-    async def consumers(self) -> list[models.Consumer]:
+    async def consumers(self) -> list[replies.Consumer]:
         """Return the consumers of the group, with their pending entries and the time since their last
         request."""
-        return (await self._session.send(group_calls.consumers(self.key, self.name))).consumers
+        return await self._session.send(group_calls.consumers(self.key, self.name))
 
     async def create_consumer(self, consumer: str) -> bool:
         """Create a consumer and return whether it is new. Reads create consumers, too. O(1)."""
@@ -237,7 +236,7 @@ class AsyncGroup:
         count: int | None = None,
         consumer: str | None = None,
         min_idle_ms: int | None = None,
-    ) -> list[models.PendingItem]:
+    ) -> list[replies.PendingItem]:
         """Return pending entries in id order; 100 unless `count` is given."""
         call = group_calls.pending(
             self.key,
@@ -248,8 +247,8 @@ class AsyncGroup:
             consumer=consumer,
             min_idle_ms=min_idle_ms,
         )
-        return (await self._session.send(call)).pending
+        return await self._session.send(call)
 
-    async def pending_summary(self) -> models.PendingOverview:
+    async def pending_summary(self) -> replies.PendingOverview:
         """Return the number of pending entries, their first and last id, and the number for each consumer."""
         return await self._session.send(group_calls.pending_summary(self.key, self.name))

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from tailrace_client import state_calls
+from tailrace_client import replies, state_calls
 from tailrace_client.asynchronous.group import AsyncGroup
 from tailrace_client.asynchronous.stream_reads import AsyncStreamReads
 from tailrace_client.asynchronous.stream_writes import AsyncStreamWrites
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated import models
 from tailrace_client.retention import RetentionChange
 from tailrace_client.session import AsyncSession
 from tailrace_client.state_calls import StreamHead
@@ -55,7 +54,7 @@ class AsyncStream(AsyncStreamWrites, AsyncStreamReads):
                 return None
             raise
 
-    async def info(self, *, full: bool = False, count: int | None = None) -> models.StreamState:
+    async def info(self, *, full: bool = False, count: int | None = None) -> replies.StreamState:
         """Return the state of the stream (XINFO STREAM).
 
         `full`: also the first entries, the groups, and their consumers and pending entries; at most `count`
@@ -63,9 +62,9 @@ class AsyncStream(AsyncStreamWrites, AsyncStreamReads):
         """
         return await self._session.send(state_calls.info(self.key, count, full=full))
 
-    async def groups(self) -> list[models.Group]:
+    async def groups(self) -> list[replies.Group]:
         """Return the state of every consumer group of the stream (XINFO GROUPS). O(groups)."""
-        return (await self._session.send(state_calls.groups(self.key))).groups
+        return await self._session.send(state_calls.groups(self.key))
 
     async def create(
         self,
@@ -108,7 +107,7 @@ class AsyncStream(AsyncStreamWrites, AsyncStreamReads):
         """
         await self._session.send(state_calls.set_id(self.key, last_id, entries_added, max_deleted_id))
 
-    async def producer(self, producer_id: str) -> models.ProducerState:
+    async def producer(self, producer_id: str) -> replies.ProducerState:
         """Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
         O(1)."""
         return await self._session.send(state_calls.producer(self.key, producer_id))

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from math import inf
 
-from tailrace_client import entry_calls
+from tailrace_client import entry_calls, replies
 from tailrace_client.asynchronous.following import AsyncFollowing
 from tailrace_client.entries import Entry
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
-from tailrace_client.generated import models
 from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
@@ -168,7 +167,7 @@ class AsyncStreamReads:
         """
         return opened(AsyncFollowing(self._session, Tail(self.key, after, on_gap, filter)))
 
-    async def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
+    async def split(self, parts: int, start: str = "-", end: str = "+") -> replies.SplitPlan:
         """Return boundaries that split a range into parts of about equal counts. The server reads no entries
         for this.
 
@@ -176,7 +175,7 @@ class AsyncStreamReads:
         """
         return await self._session.send(entry_calls.split(self.key, parts, start, end))
 
-    async def seek(self, count: int, start: str = "-") -> models.SeekPosition:
+    async def seek(self, count: int, start: str = "-") -> replies.SeekPosition:
         """Return the id that ends a page of `count` entries. The server reads no entries for this.
 
         A missing stream is treated like an empty one.

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Literal
 
-from tailrace_client import scheduled_calls, stream_calls
+from tailrace_client import replies, scheduled_calls, stream_calls
 from tailrace_client.call import Call
 from tailrace_client.chunks import AsyncBodyThen, calls_of, producer_of
 from tailrace_client.encoding import Lines
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import FieldsToAppend
-from tailrace_client.generated import models
 from tailrace_client.scheduled_calls import ScheduledEntry
 from tailrace_client.session import AsyncSession
 from tailrace_client.stream_calls import ImportResult, Producer, References, Trim
@@ -183,7 +182,7 @@ class AsyncStreamWrites:
         producer_layout: str | None = None,
         idempotency_key: str | None = None,
         content_encoding: Literal["gzip", "zstd"] | None = None,
-    ) -> models.ImportCheck:
+    ) -> replies.ImportCheck:
         """Check the request that `import_lines` would send, and append nothing. O(bytes).
 
         The result has the number of entries (`count`), and whether an import with this key appended them
@@ -221,7 +220,7 @@ class AsyncStreamWrites:
             raise
         return True
 
-    async def delete_entries(self, *ids: str, references: References | None = None) -> models.DeleteReply:
+    async def delete_entries(self, *ids: str, references: References | None = None) -> replies.DeleteReply:
         """Delete entries and return the result for each."""
         return await self._session.send(stream_calls.delete(self.key, ids, references))
 

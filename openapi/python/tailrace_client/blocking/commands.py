@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tailrace_client import entry_calls, group_calls, service_calls
+from tailrace_client import entry_calls, group_calls, replies, service_calls
 from tailrace_client.blocking.following import Following
 from tailrace_client.entries import Slice
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated import models
 from tailrace_client.service_calls import Command, Word, first_failure
 from tailrace_client.session import Session
 from tailrace_client.tail import Gap, StreamEntry, StreamsTail, log_gap, positions_of
@@ -47,8 +46,8 @@ class Commands:
         raises the `TailraceError` of the first failed command (code `COMMAND_FAILED`). With
         `raise_on_error=False` the error takes the place of the reply instead. BLOCK does not wait.
         """
-        replies = self.session.send(service_calls.pipeline(commands, binary=binary))
-        return first_failure(replies) if raise_on_error else replies
+        results = self.session.send(service_calls.pipeline(commands, binary=binary))
+        return first_failure(results) if raise_on_error else results
 
     def transaction(
         self, commands: Iterable[Command], *, binary: bool = False, raise_on_error: bool = True
@@ -59,12 +58,12 @@ class Commands:
         raises `TailraceError` with the code `TRANSACTION_ABORTED`. A command that fails when it runs does not
         undo the others, as in Redis.
         """
-        replies = self.session.send(service_calls.transaction(commands, binary=binary))
-        return first_failure(replies) if raise_on_error else replies
+        results = self.session.send(service_calls.transaction(commands, binary=binary))
+        return first_failure(results) if raise_on_error else results
 
     # --- several streams -----------------------------------------------------------------------
 
-    def streams(self, prefix: str = "", *, page: int = 1_000) -> Iterator[models.StreamItem]:
+    def streams(self, prefix: str = "", *, page: int = 1_000) -> Iterator[replies.StreamItem]:
         """Yield the key, length, last id and number of groups of each stream whose key begins with `prefix`.
 
         Keys are in byte order. Each request returns `page` streams, in O(log n + page). An item whose
@@ -180,26 +179,26 @@ class Commands:
             return False
         return True
 
-    def limits(self) -> models.Limits:
+    def limits(self) -> replies.Limits:
         """Return the limits of the server, such as the largest entry."""
         return self.session.send(service_calls.limits())
 
-    def access(self) -> models.AccessReply:
+    def access(self) -> replies.AccessReply:
         """Return the scopes and key patterns of this client's token."""
         return self.session.send(service_calls.access())
 
-    def server(self, limit: int | None = None) -> models.ServerState:
+    def server(self, limit: int | None = None) -> replies.ServerState:
         """Return the state of the server: memory, storage, connections, largest streams, audit lines.
 
         `limit`: how many items of each list.
         """
         return self.session.send(service_calls.server_state(limit))
 
-    def create_ticket(self) -> models.Ticket:
+    def create_ticket(self) -> replies.Ticket:
         """Return a ticket with which a web page can open one WebSocket within a minute."""
         return self.session.send(service_calls.ticket())
 
-    def slow_log(self, limit: int | None = None) -> models.SlowLogPage:
+    def slow_log(self, limit: int | None = None) -> replies.SlowLogPage:
         """Return the slowest operations that the server recorded, the newest first."""
         return self.session.send(service_calls.slow_operations(limit))
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from tailrace_client import state_calls
+from tailrace_client import replies, state_calls
 from tailrace_client.blocking.group import Group
 from tailrace_client.blocking.stream_reads import StreamReads
 from tailrace_client.blocking.stream_writes import StreamWrites
 from tailrace_client.errors import TailraceError
-from tailrace_client.generated import models
 from tailrace_client.retention import RetentionChange
 from tailrace_client.session import Session
 from tailrace_client.state_calls import StreamHead
@@ -57,7 +56,7 @@ class Stream(StreamWrites, StreamReads):
                 return None
             raise
 
-    def info(self, *, full: bool = False, count: int | None = None) -> models.StreamState:
+    def info(self, *, full: bool = False, count: int | None = None) -> replies.StreamState:
         """Return the state of the stream (XINFO STREAM).
 
         `full`: also the first entries, the groups, and their consumers and pending entries; at most `count`
@@ -65,9 +64,9 @@ class Stream(StreamWrites, StreamReads):
         """
         return self._session.send(state_calls.info(self.key, count, full=full))
 
-    def groups(self) -> list[models.Group]:
+    def groups(self) -> list[replies.Group]:
         """Return the state of every consumer group of the stream (XINFO GROUPS). O(groups)."""
-        return (self._session.send(state_calls.groups(self.key))).groups
+        return self._session.send(state_calls.groups(self.key))
 
     def create(
         self,
@@ -108,7 +107,7 @@ class Stream(StreamWrites, StreamReads):
         """
         self._session.send(state_calls.set_id(self.key, last_id, entries_added, max_deleted_id))
 
-    def producer(self, producer_id: str) -> models.ProducerState:
+    def producer(self, producer_id: str) -> replies.ProducerState:
         """Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
         O(1)."""
         return self._session.send(state_calls.producer(self.key, producer_id))

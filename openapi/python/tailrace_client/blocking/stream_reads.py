@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 
-from tailrace_client import entry_calls
+from tailrace_client import entry_calls, replies
 from tailrace_client.blocking.following import Following
 from tailrace_client.entries import Entry
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
-from tailrace_client.generated import models
 from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
@@ -167,7 +166,7 @@ class StreamReads:
         """
         return opened(Following(self._session, Tail(self.key, after, on_gap, filter)))
 
-    def split(self, parts: int, start: str = "-", end: str = "+") -> models.SplitPlan:
+    def split(self, parts: int, start: str = "-", end: str = "+") -> replies.SplitPlan:
         """Return boundaries that split a range into parts of about equal counts. The server reads no entries
         for this.
 
@@ -175,7 +174,7 @@ class StreamReads:
         """
         return self._session.send(entry_calls.split(self.key, parts, start, end))
 
-    def seek(self, count: int, start: str = "-") -> models.SeekPosition:
+    def seek(self, count: int, start: str = "-") -> replies.SeekPosition:
         """Return the id that ends a page of `count` entries. The server reads no entries for this.
 
         A missing stream is treated like an empty one.

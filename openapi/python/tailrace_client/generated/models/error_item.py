@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="ErrorItem")
 
@@ -14,33 +16,28 @@ class ErrorItem:
 
     detail: str
     """ What is wrong, what is allowed, and what to do. """
-    pointer: None | str
+    pointer: str | Unset = UNSET
     """ The place in the body as a JSON pointer; empty for the whole body. """
-    line: int | None
+    line: int | Unset = UNSET
     """ The line of the body, counted from 1. """
-    column: int | None
+    column: int | Unset = UNSET
     """ The column where the line stops being valid JSON, counted from 1. """
-    parameter: None | str
+    parameter: str | Unset = UNSET
     """ The name of the parameter. """
-    in_: None | str
+    in_: str | Unset = UNSET
     """ The place of the parameter: `path`, `query` or `header`. """
 
     def to_dict(self) -> dict[str, Any]:
         detail = self.detail
 
-        pointer: None | str
         pointer = self.pointer
 
-        line: int | None
         line = self.line
 
-        column: int | None
         column = self.column
 
-        parameter: None | str
         parameter = self.parameter
 
-        in_: None | str
         in_ = self.in_
 
         field_dict: dict[str, Any] = {}
@@ -48,13 +45,18 @@ class ErrorItem:
         field_dict.update(
             {
                 "detail": detail,
-                "pointer": pointer,
-                "line": line,
-                "column": column,
-                "parameter": parameter,
-                "in": in_,
             }
         )
+        if pointer is not UNSET:
+            field_dict["pointer"] = pointer
+        if line is not UNSET:
+            field_dict["line"] = line
+        if column is not UNSET:
+            field_dict["column"] = column
+        if parameter is not UNSET:
+            field_dict["parameter"] = parameter
+        if in_ is not UNSET:
+            field_dict["in"] = in_
 
         return field_dict
 
@@ -63,40 +65,15 @@ class ErrorItem:
         d = dict(src_dict)
         detail = d.pop("detail")
 
-        def _parse_pointer(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
+        pointer = d.pop("pointer", UNSET)
 
-        pointer = _parse_pointer(d.pop("pointer", None))
+        line = d.pop("line", UNSET)
 
-        def _parse_line(data: object) -> int | None:
-            if data is None:
-                return data
-            return cast(int | None, data)
+        column = d.pop("column", UNSET)
 
-        line = _parse_line(d.pop("line", None))
+        parameter = d.pop("parameter", UNSET)
 
-        def _parse_column(data: object) -> int | None:
-            if data is None:
-                return data
-            return cast(int | None, data)
-
-        column = _parse_column(d.pop("column", None))
-
-        def _parse_parameter(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        parameter = _parse_parameter(d.pop("parameter", None))
-
-        def _parse_in_(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        in_ = _parse_in_(d.pop("in", None))
+        in_ = d.pop("in", UNSET)
 
         error_item = cls(
             detail=detail,

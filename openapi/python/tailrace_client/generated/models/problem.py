@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.problem_encoding_type_0 import (
-    ProblemEncodingType0,
-    check_problem_encoding_type_0,
-)
-from ..models.problem_missing_type_0 import (
-    ProblemMissingType0,
-    check_problem_missing_type_0,
-)
+from ..models.problem_encoding import ProblemEncoding, check_problem_encoding
+from ..models.problem_missing import ProblemMissing, check_problem_missing
 from ..models.problem_side_effects import ProblemSideEffects, check_problem_side_effects
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.error_item import ErrorItem
@@ -43,36 +38,36 @@ class Problem:
     """ `none`: the request changed nothing. `unknown`: the server cannot tell. """
     request_id: None | str
     """ The id of the request, as in `X-Request-Id` and in the server's log. """
-    errors: list[ErrorItem] | None
+    errors: list[ErrorItem] | Unset = UNSET
     """ Each mistake in the body or the parameters. """
-    last_id: None | str
+    last_id: str | Unset = UNSET
     """ The stream's last id, if the client needs it to continue. """
-    first_id: None | str
+    first_id: str | Unset = UNSET
     """ The stream's first id, if the client needs it to continue. """
-    given: None | str
+    given: str | Unset = UNSET
     """ The value that the server refused. """
-    argument: None | str
+    argument: str | Unset = UNSET
     """ The name of the argument whose value the server refused. """
-    offset: None | str
+    offset: str | Unset = UNSET
     """ With `INVALID_FILTER`: how many characters of the filter come before the error. """
-    excerpt: None | str
+    excerpt: str | Unset = UNSET
     """ With `INVALID_FILTER`: the filter around the error, and below it a line with a caret. """
-    required_scope: None | str
+    required_scope: str | Unset = UNSET
     """ The scope that the token lacks; with 403 `NOPERM`. """
-    key: None | str
+    key: str | Unset = UNSET
     """ The key of the stream that the error is about; with `NOPERM` the key that the token's patterns do not allow
     under that scope. """
-    group: None | str
+    group: str | Unset = UNSET
     """ The consumer group that the error is about. """
-    consumer: None | str
+    consumer: str | Unset = UNSET
     """ The consumer that the error is about. """
-    id: None | str
+    id: str | Unset = UNSET
     """ The entry that the error is about. """
-    encoding: None | ProblemEncodingType0
+    encoding: ProblemEncoding | Unset = UNSET
     """ `base64`: the names in this object are base64, because at least one of them is not UTF-8. """
-    missing: None | ProblemMissingType0
+    missing: ProblemMissing | Unset = UNSET
     """ With `NOGROUP`: what does not exist. """
-    error: None | str
+    error: str | Unset = UNSET
     """ The error as a Redis error line, which clients for Redis over REST show. Only the command endpoint, with the
     exact line of Redis, and paths outside of `/v1` return it. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -95,62 +90,43 @@ class Problem:
         request_id: None | str
         request_id = self.request_id
 
-        errors: list[dict[str, Any]] | None
-        if isinstance(self.errors, list):
+        errors: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.errors, Unset):
             errors = []
-            for errors_type_0_item_data in self.errors:
-                errors_type_0_item = errors_type_0_item_data.to_dict()
-                errors.append(errors_type_0_item)
+            for errors_item_data in self.errors:
+                errors_item = errors_item_data.to_dict()
+                errors.append(errors_item)
 
-        else:
-            errors = self.errors
-
-        last_id: None | str
         last_id = self.last_id
 
-        first_id: None | str
         first_id = self.first_id
 
-        given: None | str
         given = self.given
 
-        argument: None | str
         argument = self.argument
 
-        offset: None | str
         offset = self.offset
 
-        excerpt: None | str
         excerpt = self.excerpt
 
-        required_scope: None | str
         required_scope = self.required_scope
 
-        key: None | str
         key = self.key
 
-        group: None | str
         group = self.group
 
-        consumer: None | str
         consumer = self.consumer
 
-        id: None | str
         id = self.id
 
-        encoding: None | str
-        if isinstance(self.encoding, str):
-            encoding = self.encoding
-        else:
+        encoding: str | Unset = UNSET
+        if not isinstance(self.encoding, Unset):
             encoding = self.encoding
 
-        missing: None | str
-        if isinstance(self.missing, str):
-            missing = self.missing
-        else:
+        missing: str | Unset = UNSET
+        if not isinstance(self.missing, Unset):
             missing = self.missing
 
-        error: None | str
         error = self.error
 
         field_dict: dict[str, Any] = {}
@@ -165,23 +141,38 @@ class Problem:
                 "retryable": retryable,
                 "side_effects": side_effects,
                 "request_id": request_id,
-                "errors": errors,
-                "last_id": last_id,
-                "first_id": first_id,
-                "given": given,
-                "argument": argument,
-                "offset": offset,
-                "excerpt": excerpt,
-                "required_scope": required_scope,
-                "key": key,
-                "group": group,
-                "consumer": consumer,
-                "id": id,
-                "encoding": encoding,
-                "missing": missing,
-                "error": error,
             }
         )
+        if errors is not UNSET:
+            field_dict["errors"] = errors
+        if last_id is not UNSET:
+            field_dict["last_id"] = last_id
+        if first_id is not UNSET:
+            field_dict["first_id"] = first_id
+        if given is not UNSET:
+            field_dict["given"] = given
+        if argument is not UNSET:
+            field_dict["argument"] = argument
+        if offset is not UNSET:
+            field_dict["offset"] = offset
+        if excerpt is not UNSET:
+            field_dict["excerpt"] = excerpt
+        if required_scope is not UNSET:
+            field_dict["required_scope"] = required_scope
+        if key is not UNSET:
+            field_dict["key"] = key
+        if group is not UNSET:
+            field_dict["group"] = group
+        if consumer is not UNSET:
+            field_dict["consumer"] = consumer
+        if id is not UNSET:
+            field_dict["id"] = id
+        if encoding is not UNSET:
+            field_dict["encoding"] = encoding
+        if missing is not UNSET:
+            field_dict["missing"] = missing
+        if error is not UNSET:
+            field_dict["error"] = error
 
         return field_dict
 
@@ -209,141 +200,54 @@ class Problem:
                 return data
             return cast(None | str, data)
 
-        request_id = _parse_request_id(d.pop("request_id", None))
+        request_id = _parse_request_id(d.pop("request_id"))
 
-        def _parse_errors(data: object) -> list[ErrorItem] | None:
-            if data is None:
-                return data
-            try:
-                if not isinstance(data, list):
-                    raise TypeError()
-                errors_type_0 = []
-                _errors_type_0 = data
-                for errors_type_0_item_data in _errors_type_0:
-                    errors_type_0_item = ErrorItem.from_dict(errors_type_0_item_data)
+        _errors = d.pop("errors", UNSET)
+        errors: list[ErrorItem] | Unset = UNSET
+        if _errors is not UNSET:
+            errors = []
+            for errors_item_data in _errors:
+                errors_item = ErrorItem.from_dict(errors_item_data)
 
-                    errors_type_0.append(errors_type_0_item)
+                errors.append(errors_item)
 
-                return errors_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(list[ErrorItem] | None, data)
+        last_id = d.pop("last_id", UNSET)
 
-        errors = _parse_errors(d.pop("errors", None))
+        first_id = d.pop("first_id", UNSET)
 
-        def _parse_last_id(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
+        given = d.pop("given", UNSET)
 
-        last_id = _parse_last_id(d.pop("last_id", None))
+        argument = d.pop("argument", UNSET)
 
-        def _parse_first_id(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
+        offset = d.pop("offset", UNSET)
 
-        first_id = _parse_first_id(d.pop("first_id", None))
+        excerpt = d.pop("excerpt", UNSET)
 
-        def _parse_given(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
+        required_scope = d.pop("required_scope", UNSET)
 
-        given = _parse_given(d.pop("given", None))
+        key = d.pop("key", UNSET)
 
-        def _parse_argument(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
+        group = d.pop("group", UNSET)
 
-        argument = _parse_argument(d.pop("argument", None))
+        consumer = d.pop("consumer", UNSET)
 
-        def _parse_offset(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
+        id = d.pop("id", UNSET)
 
-        offset = _parse_offset(d.pop("offset", None))
+        _encoding = d.pop("encoding", UNSET)
+        encoding: ProblemEncoding | Unset
+        if isinstance(_encoding, Unset):
+            encoding = UNSET
+        else:
+            encoding = check_problem_encoding(_encoding)
 
-        def _parse_excerpt(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
+        _missing = d.pop("missing", UNSET)
+        missing: ProblemMissing | Unset
+        if isinstance(_missing, Unset):
+            missing = UNSET
+        else:
+            missing = check_problem_missing(_missing)
 
-        excerpt = _parse_excerpt(d.pop("excerpt", None))
-
-        def _parse_required_scope(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        required_scope = _parse_required_scope(d.pop("required_scope", None))
-
-        def _parse_key(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        key = _parse_key(d.pop("key", None))
-
-        def _parse_group(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        group = _parse_group(d.pop("group", None))
-
-        def _parse_consumer(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        consumer = _parse_consumer(d.pop("consumer", None))
-
-        def _parse_id(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        id = _parse_id(d.pop("id", None))
-
-        def _parse_encoding(data: object) -> None | ProblemEncodingType0:
-            if data is None:
-                return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                encoding_type_0 = check_problem_encoding_type_0(data)
-
-                return encoding_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(None | ProblemEncodingType0, data)
-
-        encoding = _parse_encoding(d.pop("encoding", None))
-
-        def _parse_missing(data: object) -> None | ProblemMissingType0:
-            if data is None:
-                return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                missing_type_0 = check_problem_missing_type_0(data)
-
-                return missing_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(None | ProblemMissingType0, data)
-
-        missing = _parse_missing(d.pop("missing", None))
-
-        def _parse_error(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        error = _parse_error(d.pop("error", None))
+        error = d.pop("error", UNSET)
 
         problem = cls(
             type_=type_,

@@ -6,7 +6,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.base_64_argument import Base64Argument
-from ...models.command_reply import CommandReply
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -50,10 +49,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> CommandReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = CommandReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -154,7 +152,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[CommandReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -170,7 +168,7 @@ def sync_detailed(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[CommandReply | Problem]:
+) -> Response[Any | Problem]:
     """Run a Redis command
 
      Run one Redis command. The response is its RESP2 reply as JSON.
@@ -194,7 +192,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[CommandReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -218,7 +216,7 @@ def sync(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> CommandReply | Problem | None:
+) -> Any | Problem | None:
     """Run a Redis command
 
      Run one Redis command. The response is its RESP2 reply as JSON.
@@ -242,7 +240,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        CommandReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -261,7 +259,7 @@ async def asyncio_detailed(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[CommandReply | Problem]:
+) -> Response[Any | Problem]:
     """Run a Redis command
 
      Run one Redis command. The response is its RESP2 reply as JSON.
@@ -285,7 +283,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[CommandReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -307,7 +305,7 @@ async def asyncio(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> CommandReply | Problem | None:
+) -> Any | Problem | None:
     """Run a Redis command
 
      Run one Redis command. The response is its RESP2 reply as JSON.
@@ -331,7 +329,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        CommandReply | Problem
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.base_64_argument import Base64Argument
-from ...models.command_outcome import CommandOutcome
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -54,17 +53,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | list[CommandOutcome] | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = []
-        _response_200 = response.json()
-        for componentsschemas_command_outcomes_item_data in _response_200:
-            componentsschemas_command_outcomes_item = CommandOutcome.from_dict(
-                componentsschemas_command_outcomes_item_data
-            )
-
-            response_200.append(componentsschemas_command_outcomes_item)
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -155,7 +146,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | list[CommandOutcome]]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -171,7 +162,7 @@ def sync_detailed(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | list[CommandOutcome]]:
+) -> Response[Any | Problem]:
     """Run several Redis commands
 
      Run several Redis commands, one after another. If one of them fails, the others still run.
@@ -194,7 +185,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | list[CommandOutcome]]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -218,7 +209,7 @@ def sync(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | list[CommandOutcome] | None:
+) -> Any | Problem | None:
     """Run several Redis commands
 
      Run several Redis commands, one after another. If one of them fails, the others still run.
@@ -241,7 +232,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | list[CommandOutcome]
+        Any | Problem
     """
 
     return sync_detailed(
@@ -260,7 +251,7 @@ async def asyncio_detailed(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | list[CommandOutcome]]:
+) -> Response[Any | Problem]:
     """Run several Redis commands
 
      Run several Redis commands, one after another. If one of them fails, the others still run.
@@ -283,7 +274,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | list[CommandOutcome]]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -305,7 +296,7 @@ async def asyncio(
     upstash_encoding: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | list[CommandOutcome] | None:
+) -> Any | Problem | None:
     """Run several Redis commands
 
      Run several Redis commands, one after another. If one of them fails, the others still run.
@@ -328,7 +319,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | list[CommandOutcome]
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.consumer_created import ConsumerCreated
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -37,15 +36,13 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ConsumerCreated | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ConsumerCreated.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 201:
-        response_201 = ConsumerCreated.from_dict(response.json())
-
+        response_201 = response.json()
         return response_201
 
     if response.status_code == 400:
@@ -136,7 +133,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ConsumerCreated | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -152,7 +149,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     min_replicas: str | Unset = UNSET,
-) -> Response[ConsumerCreated | Problem]:
+) -> Response[Any | Problem]:
     """Create a consumer
 
      Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
@@ -168,7 +165,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ConsumerCreated | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -192,7 +189,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     min_replicas: str | Unset = UNSET,
-) -> ConsumerCreated | Problem | None:
+) -> Any | Problem | None:
     """Create a consumer
 
      Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
@@ -208,7 +205,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ConsumerCreated | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -227,7 +224,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     min_replicas: str | Unset = UNSET,
-) -> Response[ConsumerCreated | Problem]:
+) -> Response[Any | Problem]:
     """Create a consumer
 
      Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
@@ -243,7 +240,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ConsumerCreated | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -265,7 +262,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     min_replicas: str | Unset = UNSET,
-) -> ConsumerCreated | Problem | None:
+) -> Any | Problem | None:
     """Create a consumer
 
      Create a consumer. Reads and claims also create their consumer if it does not exist. O(1).
@@ -281,7 +278,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ConsumerCreated | Problem
+        Any | Problem
     """
 
     return (

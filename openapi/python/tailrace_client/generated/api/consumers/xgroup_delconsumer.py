@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.consumer_deleted import ConsumerDeleted
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -48,10 +47,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ConsumerDeleted | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ConsumerDeleted.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -137,7 +135,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ConsumerDeleted | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -155,7 +153,7 @@ def sync_detailed(
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[ConsumerDeleted | Problem]:
+) -> Response[Any | Problem]:
     """Delete a consumer
 
      Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
@@ -175,7 +173,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ConsumerDeleted | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -203,7 +201,7 @@ def sync(
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> ConsumerDeleted | Problem | None:
+) -> Any | Problem | None:
     """Delete a consumer
 
      Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
@@ -223,7 +221,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ConsumerDeleted | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -246,7 +244,7 @@ async def asyncio_detailed(
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[ConsumerDeleted | Problem]:
+) -> Response[Any | Problem]:
     """Delete a consumer
 
      Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
@@ -266,7 +264,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ConsumerDeleted | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -292,7 +290,7 @@ async def asyncio(
     force: bool | Unset = False,
     transfer_to: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> ConsumerDeleted | Problem | None:
+) -> Any | Problem | None:
     """Delete a consumer
 
      Delete a consumer. If it has pending entries, `transfer_to` or `force` is required. O(pending).
@@ -312,7 +310,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ConsumerDeleted | Problem
+        Any | Problem
     """
 
     return (

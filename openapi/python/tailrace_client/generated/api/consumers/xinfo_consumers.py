@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.consumer_list import ConsumerList
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -35,10 +34,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ConsumerList | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ConsumerList.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -124,7 +122,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ConsumerList | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -139,7 +137,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[ConsumerList | Problem]:
+) -> Response[Any | Problem]:
     """List a group's consumers
 
      List the consumers of a group with their numbers of pending entries, in byte order of their names.
@@ -156,7 +154,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ConsumerList | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -178,7 +176,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> ConsumerList | Problem | None:
+) -> Any | Problem | None:
     """List a group's consumers
 
      List the consumers of a group with their numbers of pending entries, in byte order of their names.
@@ -195,7 +193,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ConsumerList | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -212,7 +210,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[ConsumerList | Problem]:
+) -> Response[Any | Problem]:
     """List a group's consumers
 
      List the consumers of a group with their numbers of pending entries, in byte order of their names.
@@ -229,7 +227,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ConsumerList | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -249,7 +247,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> ConsumerList | Problem | None:
+) -> Any | Problem | None:
     """List a group's consumers
 
      List the consumers of a group with their numbers of pending entries, in byte order of their names.
@@ -266,7 +264,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ConsumerList | Problem
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.check_import_shape import CheckImportShape
-from ...models.import_check import ImportCheck
 from ...models.problem import Problem
 from ...types import UNSET, File, Response, Unset
 
@@ -70,10 +69,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ImportCheck | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ImportCheck.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -164,7 +162,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ImportCheck | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -185,7 +183,7 @@ def sync_detailed(
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[ImportCheck | Problem]:
+) -> Response[Any | Problem]:
     """Check an import without appending
 
      Check a request of `entries:import`, and append nothing. O(bytes).
@@ -212,7 +210,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ImportCheck | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -246,7 +244,7 @@ def sync(
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> ImportCheck | Problem | None:
+) -> Any | Problem | None:
     """Check an import without appending
 
      Check a request of `entries:import`, and append nothing. O(bytes).
@@ -273,7 +271,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ImportCheck | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -302,7 +300,7 @@ async def asyncio_detailed(
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[ImportCheck | Problem]:
+) -> Response[Any | Problem]:
     """Check an import without appending
 
      Check a request of `entries:import`, and append nothing. O(bytes).
@@ -329,7 +327,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ImportCheck | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -361,7 +359,7 @@ async def asyncio(
     producer_epoch: int | Unset = UNSET,
     producer_layout: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> ImportCheck | Problem | None:
+) -> Any | Problem | None:
     """Check an import without appending
 
      Check a request of `entries:import`, and append nothing. O(bytes).
@@ -388,7 +386,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ImportCheck | Problem
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.entry import Entry
 from ...models.get_entry_encoding import GetEntryEncoding
 from ...models.get_entry_shape import GetEntryShape
 from ...models.problem import Problem
@@ -56,10 +55,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Entry | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = Entry.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -145,7 +143,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Entry | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -162,7 +160,7 @@ def sync_detailed(
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Entry | Problem]:
+) -> Response[Any | Problem]:
     """Read one entry
 
      Return the entry with this id. O(log n).
@@ -181,7 +179,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Entry | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -207,7 +205,7 @@ def sync(
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Entry | Problem | None:
+) -> Any | Problem | None:
     """Read one entry
 
      Return the entry with this id. O(log n).
@@ -226,7 +224,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Entry | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -247,7 +245,7 @@ async def asyncio_detailed(
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Entry | Problem]:
+) -> Response[Any | Problem]:
     """Read one entry
 
      Return the entry with this id. O(log n).
@@ -266,7 +264,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Entry | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -290,7 +288,7 @@ async def asyncio(
     shape: GetEntryShape | Unset = "fields",
     encoding: GetEntryEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Entry | Problem | None:
+) -> Any | Problem | None:
     """Read one entry
 
      Return the entry with this id. O(log n).
@@ -309,7 +307,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Entry | Problem
+        Any | Problem
     """
 
     return (

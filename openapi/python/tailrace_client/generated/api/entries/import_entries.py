@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.batch_reply import BatchReply
 from ...models.import_entries_shape import (
     ImportEntriesShape,
 )
@@ -83,15 +82,13 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> BatchReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = BatchReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 201:
-        response_201 = BatchReply.from_dict(response.json())
-
+        response_201 = response.json()
         return response_201
 
     if response.status_code == 400:
@@ -187,7 +184,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[BatchReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -210,7 +207,7 @@ def sync_detailed(
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[BatchReply | Problem]:
+) -> Response[Any | Problem]:
     """Append the lines of an NDJSON body
 
      Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
@@ -240,7 +237,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[BatchReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -278,7 +275,7 @@ def sync(
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> BatchReply | Problem | None:
+) -> Any | Problem | None:
     """Append the lines of an NDJSON body
 
      Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
@@ -308,7 +305,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        BatchReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -341,7 +338,7 @@ async def asyncio_detailed(
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[BatchReply | Problem]:
+) -> Response[Any | Problem]:
     """Append the lines of an NDJSON body
 
      Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
@@ -371,7 +368,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[BatchReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -407,7 +404,7 @@ async def asyncio(
     tailrace_trace: ImportEntriesTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> BatchReply | Problem | None:
+) -> Any | Problem | None:
     """Append the lines of an NDJSON body
 
      Append one entry for each line: all of them or none. Blank lines are ignored. O(bytes).
@@ -437,7 +434,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        BatchReply | Problem
+        Any | Problem
     """
 
     return (

@@ -13,7 +13,6 @@ from ...models.list_scheduled_shape import (
     ListScheduledShape,
 )
 from ...models.problem import Problem
-from ...models.scheduled_page import ScheduledPage
 from ...types import UNSET, Response, Unset
 
 
@@ -64,10 +63,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | ScheduledPage | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ScheduledPage.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -153,7 +151,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ScheduledPage]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -171,7 +169,7 @@ def sync_detailed(
     shape: ListScheduledShape | Unset = "fields",
     encoding: ListScheduledEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | ScheduledPage]:
+) -> Response[Any | Problem]:
     """List scheduled entries
 
      List the entries that were appended with a delay and are not visible yet, in the order of their
@@ -194,7 +192,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ScheduledPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -222,7 +220,7 @@ def sync(
     shape: ListScheduledShape | Unset = "fields",
     encoding: ListScheduledEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | ScheduledPage | None:
+) -> Any | Problem | None:
     """List scheduled entries
 
      List the entries that were appended with a delay and are not visible yet, in the order of their
@@ -245,7 +243,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ScheduledPage
+        Any | Problem
     """
 
     return sync_detailed(
@@ -268,7 +266,7 @@ async def asyncio_detailed(
     shape: ListScheduledShape | Unset = "fields",
     encoding: ListScheduledEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | ScheduledPage]:
+) -> Response[Any | Problem]:
     """List scheduled entries
 
      List the entries that were appended with a delay and are not visible yet, in the order of their
@@ -291,7 +289,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ScheduledPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -317,7 +315,7 @@ async def asyncio(
     shape: ListScheduledShape | Unset = "fields",
     encoding: ListScheduledEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | ScheduledPage | None:
+) -> Any | Problem | None:
     """List scheduled entries
 
      List the entries that were appended with a delay and are not visible yet, in the order of their
@@ -340,7 +338,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ScheduledPage
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.seek_position import SeekPosition
 from ...types import UNSET, Response, Unset
 
 
@@ -44,10 +43,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | SeekPosition | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = SeekPosition.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -128,7 +126,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | SeekPosition]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -144,7 +142,7 @@ def sync_detailed(
     count: int,
     start: str | Unset = "-",
     consistency: str | Unset = UNSET,
-) -> Response[Problem | SeekPosition]:
+) -> Response[Any | Problem]:
     """Find where a page ends
 
      Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
@@ -163,7 +161,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SeekPosition]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -187,7 +185,7 @@ def sync(
     count: int,
     start: str | Unset = "-",
     consistency: str | Unset = UNSET,
-) -> Problem | SeekPosition | None:
+) -> Any | Problem | None:
     """Find where a page ends
 
      Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
@@ -206,7 +204,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SeekPosition
+        Any | Problem
     """
 
     return sync_detailed(
@@ -225,7 +223,7 @@ async def asyncio_detailed(
     count: int,
     start: str | Unset = "-",
     consistency: str | Unset = UNSET,
-) -> Response[Problem | SeekPosition]:
+) -> Response[Any | Problem]:
     """Find where a page ends
 
      Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
@@ -244,7 +242,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SeekPosition]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -266,7 +264,7 @@ async def asyncio(
     count: int,
     start: str | Unset = "-",
     consistency: str | Unset = UNSET,
-) -> Problem | SeekPosition | None:
+) -> Any | Problem | None:
     """Find where a page ends
 
      Return the id at which a page of `count` entries ends, without reading entries. O(blocks).
@@ -285,7 +283,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SeekPosition
+        Any | Problem
     """
 
     return (

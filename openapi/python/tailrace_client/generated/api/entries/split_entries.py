@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.split_plan import SplitPlan
 from ...types import UNSET, Response, Unset
 
 
@@ -47,10 +46,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | SplitPlan | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = SplitPlan.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -131,7 +129,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | SplitPlan]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -148,7 +146,7 @@ def sync_detailed(
     start: str | Unset = "-",
     end: str | Unset = "+",
     consistency: str | Unset = UNSET,
-) -> Response[Problem | SplitPlan]:
+) -> Response[Any | Problem]:
     """Plan a split of a range
 
      Return boundaries that split a range into parts with about the same number of entries. O(blocks).
@@ -169,7 +167,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SplitPlan]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -195,7 +193,7 @@ def sync(
     start: str | Unset = "-",
     end: str | Unset = "+",
     consistency: str | Unset = UNSET,
-) -> Problem | SplitPlan | None:
+) -> Any | Problem | None:
     """Plan a split of a range
 
      Return boundaries that split a range into parts with about the same number of entries. O(blocks).
@@ -216,7 +214,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SplitPlan
+        Any | Problem
     """
 
     return sync_detailed(
@@ -237,7 +235,7 @@ async def asyncio_detailed(
     start: str | Unset = "-",
     end: str | Unset = "+",
     consistency: str | Unset = UNSET,
-) -> Response[Problem | SplitPlan]:
+) -> Response[Any | Problem]:
     """Plan a split of a range
 
      Return boundaries that split a range into parts with about the same number of entries. O(blocks).
@@ -258,7 +256,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SplitPlan]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -282,7 +280,7 @@ async def asyncio(
     start: str | Unset = "-",
     end: str | Unset = "+",
     consistency: str | Unset = UNSET,
-) -> Problem | SplitPlan | None:
+) -> Any | Problem | None:
     """Plan a split of a range
 
      Return boundaries that split a range into parts with about the same number of entries. O(blocks).
@@ -303,7 +301,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SplitPlan
+        Any | Problem
     """
 
     return (

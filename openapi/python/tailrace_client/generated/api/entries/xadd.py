@@ -7,9 +7,7 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.scheduled_reply import ScheduledReply
 from ...models.xadd_body import XaddBody
-from ...models.xadd_reply import XaddReply
 from ...models.xadd_tailrace_trace import XaddTailraceTrace
 from ...types import UNSET, Response, Unset
 
@@ -65,20 +63,17 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | ScheduledReply | XaddReply | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = XaddReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 201:
-        response_201 = XaddReply.from_dict(response.json())
-
+        response_201 = response.json()
         return response_201
 
     if response.status_code == 202:
-        response_202 = ScheduledReply.from_dict(response.json())
-
+        response_202 = response.json()
         return response_202
 
     if response.status_code == 400:
@@ -184,7 +179,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ScheduledReply | XaddReply]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -205,7 +200,7 @@ def sync_detailed(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | ScheduledReply | XaddReply]:
+) -> Response[Any | Problem]:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
@@ -232,7 +227,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ScheduledReply | XaddReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -266,7 +261,7 @@ def sync(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | ScheduledReply | XaddReply | None:
+) -> Any | Problem | None:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
@@ -293,7 +288,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ScheduledReply | XaddReply
+        Any | Problem
     """
 
     return sync_detailed(
@@ -322,7 +317,7 @@ async def asyncio_detailed(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | ScheduledReply | XaddReply]:
+) -> Response[Any | Problem]:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
@@ -349,7 +344,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ScheduledReply | XaddReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -381,7 +376,7 @@ async def asyncio(
     tailrace_trace: XaddTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | ScheduledReply | XaddReply | None:
+) -> Any | Problem | None:
     """Append an entry
 
      Append one entry. The stream is created if it does not exist, unless `nomkstream` is true. O(1).
@@ -408,7 +403,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ScheduledReply | XaddReply
+        Any | Problem
     """
 
     return (

@@ -6,9 +6,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.batch_reply import BatchReply
 from ...models.problem import Problem
-from ...models.scheduled_batch_reply import ScheduledBatchReply
 from ...models.xadd_batch_body import XaddBatchBody
 from ...models.xadd_batch_tailrace_trace import (
     XaddBatchTailraceTrace,
@@ -75,20 +73,17 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> BatchReply | Problem | ScheduledBatchReply | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = BatchReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 201:
-        response_201 = BatchReply.from_dict(response.json())
-
+        response_201 = response.json()
         return response_201
 
     if response.status_code == 202:
-        response_202 = ScheduledBatchReply.from_dict(response.json())
-
+        response_202 = response.json()
         return response_202
 
     if response.status_code == 400:
@@ -189,7 +184,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[BatchReply | Problem | ScheduledBatchReply]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -211,7 +206,7 @@ def sync_detailed(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[BatchReply | Problem | ScheduledBatchReply]:
+) -> Response[Any | Problem]:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
@@ -241,7 +236,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[BatchReply | Problem | ScheduledBatchReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -277,7 +272,7 @@ def sync(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> BatchReply | Problem | ScheduledBatchReply | None:
+) -> Any | Problem | None:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
@@ -307,7 +302,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        BatchReply | Problem | ScheduledBatchReply
+        Any | Problem
     """
 
     return sync_detailed(
@@ -338,7 +333,7 @@ async def asyncio_detailed(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[BatchReply | Problem | ScheduledBatchReply]:
+) -> Response[Any | Problem]:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
@@ -368,7 +363,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[BatchReply | Problem | ScheduledBatchReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -402,7 +397,7 @@ async def asyncio(
     tailrace_trace: XaddBatchTailraceTrace | Unset = UNSET,
     traceparent: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> BatchReply | Problem | ScheduledBatchReply | None:
+) -> Any | Problem | None:
     """Append several entries
 
      Append several entries in order: all of them or none. O(entries).
@@ -432,7 +427,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        BatchReply | Problem | ScheduledBatchReply
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.delete_body import DeleteBody
-from ...models.delete_reply import DeleteReply
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -39,10 +38,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> DeleteReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = DeleteReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -138,7 +136,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[DeleteReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -153,7 +151,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: DeleteBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[DeleteReply | Problem]:
+) -> Response[Any | Problem]:
     """Delete entries
 
      Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
@@ -169,7 +167,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[DeleteReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -191,7 +189,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: DeleteBody,
     min_replicas: str | Unset = UNSET,
-) -> DeleteReply | Problem | None:
+) -> Any | Problem | None:
     """Delete entries
 
      Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
@@ -207,7 +205,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        DeleteReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -224,7 +222,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: DeleteBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[DeleteReply | Problem]:
+) -> Response[Any | Problem]:
     """Delete entries
 
      Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
@@ -240,7 +238,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[DeleteReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -260,7 +258,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: DeleteBody,
     min_replicas: str | Unset = UNSET,
-) -> DeleteReply | Problem | None:
+) -> Any | Problem | None:
     """Delete entries
 
      Delete entries by id (XDEL). `references` says what to do if they are pending (XDELEX). O(ids log
@@ -276,7 +274,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        DeleteReply | Problem
+        Any | Problem
     """
 
     return (

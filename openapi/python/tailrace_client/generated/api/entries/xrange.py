@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.range_page import RangePage
 from ...models.xrange_encoding import XrangeEncoding
 from ...models.xrange_order import XrangeOrder
 from ...models.xrange_shape import XrangeShape
@@ -90,10 +89,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | RangePage | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = RangePage.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -179,7 +177,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | RangePage]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -205,7 +203,7 @@ def sync_detailed(
     filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | RangePage]:
+) -> Response[Any | Problem]:
     """Read a range of entries
 
      Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
@@ -259,7 +257,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | RangePage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -303,7 +301,7 @@ def sync(
     filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | RangePage | None:
+) -> Any | Problem | None:
     """Read a range of entries
 
      Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
@@ -357,7 +355,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | RangePage
+        Any | Problem
     """
 
     return sync_detailed(
@@ -396,7 +394,7 @@ async def asyncio_detailed(
     filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | RangePage]:
+) -> Response[Any | Problem]:
     """Read a range of entries
 
      Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
@@ -450,7 +448,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | RangePage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -492,7 +490,7 @@ async def asyncio(
     filter_: str | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | RangePage | None:
+) -> Any | Problem | None:
     """Read a range of entries
 
      Return a page of the entries between two ids, inclusive. A missing stream counts as an empty one.
@@ -546,7 +544,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | RangePage
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.trim_reply import TrimReply
 from ...models.trimming import Trimming
 from ...types import UNSET, Response, Unset
 
@@ -39,10 +38,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | TrimReply | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = TrimReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -138,7 +136,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | TrimReply]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -153,7 +151,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: Trimming,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | TrimReply]:
+) -> Response[Any | Problem]:
     """Trim a stream
 
      Remove the oldest entries of a stream, by number or by id. O(entries removed).
@@ -170,7 +168,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | TrimReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -192,7 +190,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: Trimming,
     min_replicas: str | Unset = UNSET,
-) -> Problem | TrimReply | None:
+) -> Any | Problem | None:
     """Trim a stream
 
      Remove the oldest entries of a stream, by number or by id. O(entries removed).
@@ -209,7 +207,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | TrimReply
+        Any | Problem
     """
 
     return sync_detailed(
@@ -226,7 +224,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: Trimming,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | TrimReply]:
+) -> Response[Any | Problem]:
     """Trim a stream
 
      Remove the oldest entries of a stream, by number or by id. O(entries removed).
@@ -243,7 +241,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | TrimReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -263,7 +261,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: Trimming,
     min_replicas: str | Unset = UNSET,
-) -> Problem | TrimReply | None:
+) -> Any | Problem | None:
     """Trim a stream
 
      Remove the oldest entries of a stream, by number or by id. O(entries removed).
@@ -280,7 +278,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | TrimReply
+        Any | Problem
     """
 
     return (

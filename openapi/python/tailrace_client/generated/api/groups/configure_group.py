@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.group import Group
 from ...models.group_settings_body import GroupSettingsBody
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
@@ -41,10 +40,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = Group.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -140,7 +138,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -156,7 +154,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     """Configure a group
 
      Change settings of a group, and return the group. Takes effect with the next delivery. O(groups).
@@ -173,7 +171,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Group | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -197,7 +195,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
     min_replicas: str | Unset = UNSET,
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     """Configure a group
 
      Change settings of a group, and return the group. Takes effect with the next delivery. O(groups).
@@ -214,7 +212,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Group | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -233,7 +231,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     """Configure a group
 
      Change settings of a group, and return the group. Takes effect with the next delivery. O(groups).
@@ -250,7 +248,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Group | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -272,7 +270,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: GroupSettingsBody,
     min_replicas: str | Unset = UNSET,
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     """Configure a group
 
      Change settings of a group, and return the group. Takes effect with the next delivery. O(groups).
@@ -289,7 +287,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Group | Problem
+        Any | Problem
     """
 
     return (

@@ -8,7 +8,6 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.redrive_body import RedriveBody
-from ...models.redrive_reply import RedriveReply
 from ...types import UNSET, Response, Unset
 
 
@@ -42,10 +41,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | RedriveReply | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = RedriveReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -146,7 +144,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | RedriveReply]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -162,7 +160,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | RedriveReply]:
+) -> Response[Any | Problem]:
     """Send dead letters back
 
      Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
@@ -183,7 +181,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | RedriveReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -207,7 +205,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | RedriveReply | None:
+) -> Any | Problem | None:
     """Send dead letters back
 
      Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
@@ -228,7 +226,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | RedriveReply
+        Any | Problem
     """
 
     return sync_detailed(
@@ -247,7 +245,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | RedriveReply]:
+) -> Response[Any | Problem]:
     """Send dead letters back
 
      Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
@@ -268,7 +266,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | RedriveReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -290,7 +288,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: RedriveBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | RedriveReply | None:
+) -> Any | Problem | None:
     """Send dead letters back
 
      Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
@@ -311,7 +309,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | RedriveReply
+        Any | Problem
     """
 
     return (

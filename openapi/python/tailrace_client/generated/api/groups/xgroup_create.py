@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.group import Group
 from ...models.group_body import GroupBody
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
@@ -42,10 +41,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 201:
-        response_201 = Group.from_dict(response.json())
-
+        response_201 = response.json()
         return response_201
 
     if response.status_code == 400:
@@ -146,7 +144,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -162,7 +160,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     """Create a group
 
      Create a group. Its position is the end of the stream, unless `after` is given. O(1).
@@ -179,7 +177,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Group | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -203,7 +201,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     """Create a group
 
      Create a group. Its position is the end of the stream, unless `after` is given. O(1).
@@ -220,7 +218,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Group | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -239,7 +237,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     """Create a group
 
      Create a group. Its position is the end of the stream, unless `after` is given. O(1).
@@ -256,7 +254,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Group | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -278,7 +276,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: GroupBody | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     """Create a group
 
      Create a group. Its position is the end of the stream, unless `after` is given. O(1).
@@ -295,7 +293,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Group | Problem
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.group import Group
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -35,10 +34,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = Group.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -124,7 +122,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -139,7 +137,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     """Inspect a group
 
      Return one group with its position and lag. O(groups).
@@ -154,7 +152,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Group | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -176,7 +174,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     """Inspect a group
 
      Return one group with its position and lag. O(groups).
@@ -191,7 +189,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Group | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -208,7 +206,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[Group | Problem]:
+) -> Response[Any | Problem]:
     """Inspect a group
 
      Return one group with its position and lag. O(groups).
@@ -223,7 +221,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Group | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -243,7 +241,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Group | Problem | None:
+) -> Any | Problem | None:
     """Inspect a group
 
      Return one group with its position and lag. O(groups).
@@ -258,7 +256,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Group | Problem
+        Any | Problem
     """
 
     return (

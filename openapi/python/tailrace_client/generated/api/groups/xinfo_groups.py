@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.group_list import GroupList
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -33,10 +32,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> GroupList | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = GroupList.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -122,7 +120,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[GroupList | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -136,7 +134,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[GroupList | Problem]:
+) -> Response[Any | Problem]:
     """List a stream's groups
 
      List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
@@ -150,7 +148,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[GroupList | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -170,7 +168,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> GroupList | Problem | None:
+) -> Any | Problem | None:
     """List a stream's groups
 
      List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
@@ -184,7 +182,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        GroupList | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -199,7 +197,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[GroupList | Problem]:
+) -> Response[Any | Problem]:
     """List a stream's groups
 
      List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
@@ -213,7 +211,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[GroupList | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -231,7 +229,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> GroupList | Problem | None:
+) -> Any | Problem | None:
     """List a stream's groups
 
      List the groups of a stream with their positions and lags, in byte order of their names. O(groups).
@@ -245,7 +243,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        GroupList | Problem
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.extend_body import ExtendBody
-from ...models.extend_reply import ExtendReply
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -41,10 +40,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ExtendReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ExtendReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -140,7 +138,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ExtendReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -156,7 +154,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: ExtendBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[ExtendReply | Problem]:
+) -> Response[Any | Problem]:
     """Keep entries (heartbeat)
 
      Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
@@ -177,7 +175,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ExtendReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -201,7 +199,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: ExtendBody,
     min_replicas: str | Unset = UNSET,
-) -> ExtendReply | Problem | None:
+) -> Any | Problem | None:
     """Keep entries (heartbeat)
 
      Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
@@ -222,7 +220,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ExtendReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -241,7 +239,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: ExtendBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[ExtendReply | Problem]:
+) -> Response[Any | Problem]:
     """Keep entries (heartbeat)
 
      Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
@@ -262,7 +260,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ExtendReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -284,7 +282,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: ExtendBody,
     min_replicas: str | Unset = UNSET,
-) -> ExtendReply | Problem | None:
+) -> Any | Problem | None:
     """Keep entries (heartbeat)
 
      Begin the idle time of a consumer's own pending entries again, so that no other consumer claims
@@ -305,7 +303,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ExtendReply | Problem
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.ack_body import AckBody
-from ...models.ack_reply import AckReply
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -41,10 +40,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> AckReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = AckReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -140,7 +138,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[AckReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -156,7 +154,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: AckBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[AckReply | Problem]:
+) -> Response[Any | Problem]:
     """Acknowledge entries
 
      Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
@@ -176,7 +174,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AckReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -200,7 +198,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: AckBody,
     min_replicas: str | Unset = UNSET,
-) -> AckReply | Problem | None:
+) -> Any | Problem | None:
     """Acknowledge entries
 
      Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
@@ -220,7 +218,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AckReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -239,7 +237,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: AckBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[AckReply | Problem]:
+) -> Response[Any | Problem]:
     """Acknowledge entries
 
      Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
@@ -259,7 +257,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AckReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -281,7 +279,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: AckBody,
     min_replicas: str | Unset = UNSET,
-) -> AckReply | Problem | None:
+) -> Any | Problem | None:
     """Acknowledge entries
 
      Acknowledge entries (XACK): they are no longer pending. With `delete`, also delete them (XACKDEL).
@@ -301,7 +299,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AckReply | Problem
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.auto_claim_body import AutoClaimBody
-from ...models.auto_claim_reply import AutoClaimReply
 from ...models.problem import Problem
 from ...models.xautoclaim_encoding import XautoclaimEncoding
 from ...models.xautoclaim_shape import XautoclaimShape
@@ -62,10 +61,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> AutoClaimReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = AutoClaimReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -161,7 +159,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[AutoClaimReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -179,7 +177,7 @@ def sync_detailed(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[AutoClaimReply | Problem]:
+) -> Response[Any | Problem]:
     """Claim idle entries by a scan
 
      Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
@@ -200,7 +198,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AutoClaimReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -228,7 +226,7 @@ def sync(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> AutoClaimReply | Problem | None:
+) -> Any | Problem | None:
     """Claim idle entries by a scan
 
      Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
@@ -249,7 +247,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AutoClaimReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -272,7 +270,7 @@ async def asyncio_detailed(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[AutoClaimReply | Problem]:
+) -> Response[Any | Problem]:
     """Claim idle entries by a scan
 
      Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
@@ -293,7 +291,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AutoClaimReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -319,7 +317,7 @@ async def asyncio(
     shape: XautoclaimShape | Unset = "fields",
     encoding: XautoclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> AutoClaimReply | Problem | None:
+) -> Any | Problem | None:
     """Claim idle entries by a scan
 
      Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count).
@@ -340,7 +338,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AutoClaimReply | Problem
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.claim_body import ClaimBody
-from ...models.claim_reply import ClaimReply
 from ...models.problem import Problem
 from ...models.xclaim_encoding import XclaimEncoding
 from ...models.xclaim_shape import XclaimShape
@@ -62,10 +61,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ClaimReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ClaimReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -161,7 +159,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ClaimReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -179,7 +177,7 @@ def sync_detailed(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[ClaimReply | Problem]:
+) -> Response[Any | Problem]:
     """Claim entries
 
      Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
@@ -200,7 +198,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ClaimReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -228,7 +226,7 @@ def sync(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> ClaimReply | Problem | None:
+) -> Any | Problem | None:
     """Claim entries
 
      Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
@@ -249,7 +247,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ClaimReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -272,7 +270,7 @@ async def asyncio_detailed(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[ClaimReply | Problem]:
+) -> Response[Any | Problem]:
     """Claim entries
 
      Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
@@ -293,7 +291,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ClaimReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -319,7 +317,7 @@ async def asyncio(
     shape: XclaimShape | Unset = "fields",
     encoding: XclaimEncoding | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> ClaimReply | Problem | None:
+) -> Any | Problem | None:
     """Claim entries
 
      Claim pending entries for a consumer, if they have been idle long enough. O(ids log n).
@@ -340,7 +338,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ClaimReply | Problem
+        Any | Problem
     """
 
     return (

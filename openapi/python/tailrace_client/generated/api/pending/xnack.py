@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.nack_body import NackBody
-from ...models.nack_reply import NackReply
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -41,10 +40,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> NackReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = NackReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -140,7 +138,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[NackReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -156,7 +154,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: NackBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[NackReply | Problem]:
+) -> Response[Any | Problem]:
     """Return entries unprocessed (nack)
 
      Return entries to the group: they lose their owner, and the next claim takes them first.
@@ -176,7 +174,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[NackReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -200,7 +198,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: NackBody,
     min_replicas: str | Unset = UNSET,
-) -> NackReply | Problem | None:
+) -> Any | Problem | None:
     """Return entries unprocessed (nack)
 
      Return entries to the group: they lose their owner, and the next claim takes them first.
@@ -220,7 +218,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        NackReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -239,7 +237,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: NackBody,
     min_replicas: str | Unset = UNSET,
-) -> Response[NackReply | Problem]:
+) -> Response[Any | Problem]:
     """Return entries unprocessed (nack)
 
      Return entries to the group: they lose their owner, and the next claim takes them first.
@@ -259,7 +257,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[NackReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -281,7 +279,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: NackBody,
     min_replicas: str | Unset = UNSET,
-) -> NackReply | Problem | None:
+) -> Any | Problem | None:
     """Return entries unprocessed (nack)
 
      Return entries to the group: they lose their owner, and the next claim takes them first.
@@ -301,7 +299,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        NackReply | Problem
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.pending_page import PendingPage
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -55,10 +54,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> PendingPage | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = PendingPage.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -144,7 +142,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[PendingPage | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -164,7 +162,7 @@ def sync_detailed(
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[PendingPage | Problem]:
+) -> Response[Any | Problem]:
     """List pending entries
 
      List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
@@ -188,7 +186,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PendingPage | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -220,7 +218,7 @@ def sync(
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> PendingPage | Problem | None:
+) -> Any | Problem | None:
     """List pending entries
 
      List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
@@ -244,7 +242,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PendingPage | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -271,7 +269,7 @@ async def asyncio_detailed(
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[PendingPage | Problem]:
+) -> Response[Any | Problem]:
     """List pending entries
 
      List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
@@ -295,7 +293,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PendingPage | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -325,7 +323,7 @@ async def asyncio(
     count: int | Unset = 100,
     consumer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> PendingPage | Problem | None:
+) -> Any | Problem | None:
     """List pending entries
 
      List pending entries in id order, with owner, idle time and delivery count. O(log n + page).
@@ -349,7 +347,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PendingPage | Problem
+        Any | Problem
     """
 
     return (

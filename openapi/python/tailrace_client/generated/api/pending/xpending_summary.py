@@ -6,7 +6,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.pending_overview import PendingOverview
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -35,10 +34,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> PendingOverview | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = PendingOverview.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -124,7 +122,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[PendingOverview | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -139,7 +137,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[PendingOverview | Problem]:
+) -> Response[Any | Problem]:
     """Summarise pending entries
 
      Return how many entries are pending, their smallest and greatest id, and the count for each
@@ -157,7 +155,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PendingOverview | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -179,7 +177,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> PendingOverview | Problem | None:
+) -> Any | Problem | None:
     """Summarise pending entries
 
      Return how many entries are pending, their smallest and greatest id, and the count for each
@@ -197,7 +195,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PendingOverview | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -214,7 +212,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[PendingOverview | Problem]:
+) -> Response[Any | Problem]:
     """Summarise pending entries
 
      Return how many entries are pending, their smallest and greatest id, and the count for each
@@ -232,7 +230,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PendingOverview | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -252,7 +250,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> PendingOverview | Problem | None:
+) -> Any | Problem | None:
     """Summarise pending entries
 
      Return how many entries are pending, their smallest and greatest id, and the count for each
@@ -270,7 +268,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PendingOverview | Problem
+        Any | Problem
     """
 
     return (

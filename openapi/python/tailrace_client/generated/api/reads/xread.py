@@ -7,7 +7,6 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.read_body import ReadBody
-from ...models.read_page import ReadPage
 from ...models.xread_encoding import XreadEncoding
 from ...models.xread_shape import XreadShape
 from ...types import UNSET, Response, Unset
@@ -60,10 +59,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | ReadPage | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ReadPage.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -159,7 +157,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ReadPage]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -176,7 +174,7 @@ def sync_detailed(
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | ReadPage]:
+) -> Response[Any | Problem]:
     """Read several streams
 
      Return the entries after a position in each stream. With `wait_ms`, wait for them.
@@ -203,7 +201,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ReadPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -229,7 +227,7 @@ def sync(
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | ReadPage | None:
+) -> Any | Problem | None:
     """Read several streams
 
      Return the entries after a position in each stream. With `wait_ms`, wait for them.
@@ -256,7 +254,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ReadPage
+        Any | Problem
     """
 
     return sync_detailed(
@@ -277,7 +275,7 @@ async def asyncio_detailed(
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | ReadPage]:
+) -> Response[Any | Problem]:
     """Read several streams
 
      Return the entries after a position in each stream. With `wait_ms`, wait for them.
@@ -304,7 +302,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ReadPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -328,7 +326,7 @@ async def asyncio(
     encoding: XreadEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | ReadPage | None:
+) -> Any | Problem | None:
     """Read several streams
 
      Return the entries after a position in each stream. With `wait_ms`, wait for them.
@@ -355,7 +353,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ReadPage
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.group_read_body import GroupReadBody
-from ...models.group_read_page import GroupReadPage
 from ...models.problem import Problem
 from ...models.xreadgroup_encoding import XreadgroupEncoding
 from ...models.xreadgroup_shape import XreadgroupShape
@@ -60,10 +59,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> GroupReadPage | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = GroupReadPage.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -159,7 +157,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[GroupReadPage | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -176,7 +174,7 @@ def sync_detailed(
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[GroupReadPage | Problem]:
+) -> Response[Any | Problem]:
     """Read as a consumer of a group
 
      Return entries that are new to the group. They are pending for the consumer until it acknowledges
@@ -203,7 +201,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[GroupReadPage | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -229,7 +227,7 @@ def sync(
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> GroupReadPage | Problem | None:
+) -> Any | Problem | None:
     """Read as a consumer of a group
 
      Return entries that are new to the group. They are pending for the consumer until it acknowledges
@@ -256,7 +254,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        GroupReadPage | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -277,7 +275,7 @@ async def asyncio_detailed(
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[GroupReadPage | Problem]:
+) -> Response[Any | Problem]:
     """Read as a consumer of a group
 
      Return entries that are new to the group. They are pending for the consumer until it acknowledges
@@ -304,7 +302,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[GroupReadPage | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -328,7 +326,7 @@ async def asyncio(
     encoding: XreadgroupEncoding | Unset = UNSET,
     prefer: str | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> GroupReadPage | Problem | None:
+) -> Any | Problem | None:
     """Read as a consumer of a group
 
      Return entries that are new to the group. They are pending for the consumer until it acknowledges
@@ -355,7 +353,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        GroupReadPage | Problem
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.ticket import Ticket
 from ...types import Response
 
 
@@ -22,10 +21,9 @@ def _get_kwargs() -> dict[str, Any]:
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | Ticket | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = Ticket.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -96,7 +94,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | Ticket]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -108,7 +106,7 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[Problem | Ticket]:
+) -> Response[Any | Problem]:
     """Get a ticket for a WebSocket
 
      Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
@@ -123,7 +121,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | Ticket]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -138,7 +136,7 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-) -> Problem | Ticket | None:
+) -> Any | Problem | None:
     """Get a ticket for a WebSocket
 
      Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
@@ -153,7 +151,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | Ticket
+        Any | Problem
     """
 
     return sync_detailed(
@@ -164,7 +162,7 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[Problem | Ticket]:
+) -> Response[Any | Problem]:
     """Get a ticket for a WebSocket
 
      Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
@@ -179,7 +177,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | Ticket]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -192,7 +190,7 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-) -> Problem | Ticket | None:
+) -> Any | Problem | None:
     """Get a ticket for a WebSocket
 
      Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
@@ -207,7 +205,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | Ticket
+        Any | Problem
     """
 
     return (

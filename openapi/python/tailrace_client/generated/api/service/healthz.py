@@ -5,7 +5,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.health import Health
 from ...models.problem import Problem
 from ...types import Response
 
@@ -22,10 +21,9 @@ def _get_kwargs() -> dict[str, Any]:
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Health | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = Health.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -91,7 +89,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Health | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,7 +101,7 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[Health | Problem]:
+) -> Response[Any | Problem]:
     """Check that the process is running
 
      Return 200 while the process is running, even if it accepts no other requests.
@@ -113,7 +111,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Health | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -128,7 +126,7 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-) -> Health | Problem | None:
+) -> Any | Problem | None:
     """Check that the process is running
 
      Return 200 while the process is running, even if it accepts no other requests.
@@ -138,7 +136,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Health | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -149,7 +147,7 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[Health | Problem]:
+) -> Response[Any | Problem]:
     """Check that the process is running
 
      Return 200 while the process is running, even if it accepts no other requests.
@@ -159,7 +157,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Health | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -172,7 +170,7 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-) -> Health | Problem | None:
+) -> Any | Problem | None:
     """Check that the process is running
 
      Return 200 while the process is running, even if it accepts no other requests.
@@ -182,7 +180,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Health | Problem
+        Any | Problem
     """
 
     return (

@@ -6,7 +6,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.readiness import Readiness
 from ...types import Response
 
 
@@ -22,10 +21,9 @@ def _get_kwargs() -> dict[str, Any]:
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | Readiness | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = Readiness.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -91,7 +89,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | Readiness]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,7 +101,7 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[Problem | Readiness]:
+) -> Response[Any | Problem]:
     """Check whether the server accepts requests
 
      Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
@@ -114,7 +112,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | Readiness]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -129,7 +127,7 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-) -> Problem | Readiness | None:
+) -> Any | Problem | None:
     """Check whether the server accepts requests
 
      Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
@@ -140,7 +138,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | Readiness
+        Any | Problem
     """
 
     return sync_detailed(
@@ -151,7 +149,7 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[Problem | Readiness]:
+) -> Response[Any | Problem]:
     """Check whether the server accepts requests
 
      Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
@@ -162,7 +160,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | Readiness]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -175,7 +173,7 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-) -> Problem | Readiness | None:
+) -> Any | Problem | None:
     """Check whether the server accepts requests
 
      Return 200 if the server accepts reads and writes, otherwise 503 with the reason. A gateway also
@@ -186,7 +184,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | Readiness
+        Any | Problem
     """
 
     return (

@@ -5,7 +5,6 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.access_reply import AccessReply
 from ...models.problem import Problem
 from ...types import Response
 
@@ -22,10 +21,9 @@ def _get_kwargs() -> dict[str, Any]:
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> AccessReply | Problem | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = AccessReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -96,7 +94,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[AccessReply | Problem]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -108,7 +106,7 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[AccessReply | Problem]:
+) -> Response[Any | Problem]:
     """Show what the token may do
 
      Return the scopes, key patterns and expiry of the request's token. Any token may ask. O(1).
@@ -118,7 +116,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AccessReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -133,7 +131,7 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
-) -> AccessReply | Problem | None:
+) -> Any | Problem | None:
     """Show what the token may do
 
      Return the scopes, key patterns and expiry of the request's token. Any token may ask. O(1).
@@ -143,7 +141,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AccessReply | Problem
+        Any | Problem
     """
 
     return sync_detailed(
@@ -154,7 +152,7 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
-) -> Response[AccessReply | Problem]:
+) -> Response[Any | Problem]:
     """Show what the token may do
 
      Return the scopes, key patterns and expiry of the request's token. Any token may ask. O(1).
@@ -164,7 +162,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[AccessReply | Problem]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs()
@@ -177,7 +175,7 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
-) -> AccessReply | Problem | None:
+) -> Any | Problem | None:
     """Show what the token may do
 
      Return the scopes, key patterns and expiry of the request's token. Any token may ask. O(1).
@@ -187,7 +185,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        AccessReply | Problem
+        Any | Problem
     """
 
     return (

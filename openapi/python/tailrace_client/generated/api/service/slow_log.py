@@ -6,7 +6,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.slow_log_page import SlowLogPage
 from ...types import UNSET, Response, Unset
 
 
@@ -32,10 +31,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | SlowLogPage | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = SlowLogPage.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -106,7 +104,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | SlowLogPage]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -119,7 +117,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     limit: int | Unset = 100,
-) -> Response[Problem | SlowLogPage]:
+) -> Response[Any | Problem]:
     """Show slow operations
 
      Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
@@ -138,7 +136,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SlowLogPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -156,7 +154,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     limit: int | Unset = 100,
-) -> Problem | SlowLogPage | None:
+) -> Any | Problem | None:
     """Show slow operations
 
      Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
@@ -175,7 +173,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SlowLogPage
+        Any | Problem
     """
 
     return sync_detailed(
@@ -188,7 +186,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     limit: int | Unset = 100,
-) -> Response[Problem | SlowLogPage]:
+) -> Response[Any | Problem]:
     """Show slow operations
 
      Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
@@ -207,7 +205,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SlowLogPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -223,7 +221,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     limit: int | Unset = 100,
-) -> Problem | SlowLogPage | None:
+) -> Any | Problem | None:
     """Show slow operations
 
      Return the most recent slow operations, like SLOWLOG GET of Redis: their commands, sizes and times.
@@ -242,7 +240,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SlowLogPage
+        Any | Problem
     """
 
     return (

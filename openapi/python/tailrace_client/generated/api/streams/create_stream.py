@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.stream_created import StreamCreated
 from ...models.stream_settings import StreamSettings
 from ...types import UNSET, Response, Unset
 
@@ -40,15 +39,13 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | StreamCreated | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = StreamCreated.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 201:
-        response_201 = StreamCreated.from_dict(response.json())
-
+        response_201 = response.json()
         return response_201
 
     if response.status_code == 400:
@@ -144,7 +141,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | StreamCreated]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -159,7 +156,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | StreamCreated]:
+) -> Response[Any | Problem]:
     """Create a stream
 
      Create an empty stream, or change the settings of an existing one. Appends also create streams.
@@ -176,7 +173,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamCreated]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -198,7 +195,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | StreamCreated | None:
+) -> Any | Problem | None:
     """Create a stream
 
      Create an empty stream, or change the settings of an existing one. Appends also create streams.
@@ -215,7 +212,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamCreated
+        Any | Problem
     """
 
     return sync_detailed(
@@ -232,7 +229,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Response[Problem | StreamCreated]:
+) -> Response[Any | Problem]:
     """Create a stream
 
      Create an empty stream, or change the settings of an existing one. Appends also create streams.
@@ -249,7 +246,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamCreated]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -269,7 +266,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: StreamSettings | Unset = UNSET,
     min_replicas: str | Unset = UNSET,
-) -> Problem | StreamCreated | None:
+) -> Any | Problem | None:
     """Create a stream
 
      Create an empty stream, or change the settings of an existing one. Appends also create streams.
@@ -286,7 +283,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamCreated
+        Any | Problem
     """
 
     return (

@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.producer_state import ProducerState
 from ...types import UNSET, Response, Unset
 
 
@@ -35,10 +34,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | ProducerState | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = ProducerState.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -124,7 +122,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ProducerState]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -139,7 +137,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | ProducerState]:
+) -> Response[Any | Problem]:
     """Inspect a producer
 
      Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
@@ -155,7 +153,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ProducerState]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -177,7 +175,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Problem | ProducerState | None:
+) -> Any | Problem | None:
     """Inspect a producer
 
      Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
@@ -193,7 +191,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ProducerState
+        Any | Problem
     """
 
     return sync_detailed(
@@ -210,7 +208,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | ProducerState]:
+) -> Response[Any | Problem]:
     """Inspect a producer
 
      Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
@@ -226,7 +224,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ProducerState]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -246,7 +244,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Problem | ProducerState | None:
+) -> Any | Problem | None:
     """Inspect a producer
 
      Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
@@ -262,7 +260,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ProducerState
+        Any | Problem
     """
 
     return (

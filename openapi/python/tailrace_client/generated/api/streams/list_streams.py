@@ -6,7 +6,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.stream_page import StreamPage
 from ...types import UNSET, Response, Unset
 
 
@@ -43,10 +42,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | StreamPage | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = StreamPage.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -127,7 +125,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | StreamPage]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -143,7 +141,7 @@ def sync_detailed(
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | StreamPage]:
+) -> Response[Any | Problem]:
     """List streams
 
      List streams in byte order of their keys, page by page. O(log n + page).
@@ -161,7 +159,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -185,7 +183,7 @@ def sync(
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | StreamPage | None:
+) -> Any | Problem | None:
     """List streams
 
      List streams in byte order of their keys, page by page. O(log n + page).
@@ -203,7 +201,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamPage
+        Any | Problem
     """
 
     return sync_detailed(
@@ -222,7 +220,7 @@ async def asyncio_detailed(
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | StreamPage]:
+) -> Response[Any | Problem]:
     """List streams
 
      List streams in byte order of their keys, page by page. O(log n + page).
@@ -240,7 +238,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamPage]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -262,7 +260,7 @@ async def asyncio(
     prefix: str | Unset = "",
     start_after: str | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | StreamPage | None:
+) -> Any | Problem | None:
     """List streams
 
      List streams in byte order of their keys, page by page. O(log n + page).
@@ -280,7 +278,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamPage
+        Any | Problem
     """
 
     return (

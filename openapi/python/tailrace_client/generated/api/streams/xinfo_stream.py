@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.stream_state import StreamState
 from ...models.xinfo_stream_encoding import (
     XinfoStreamEncoding,
 )
@@ -62,10 +61,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | StreamState | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = StreamState.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -151,7 +149,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | StreamState]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -169,7 +167,7 @@ def sync_detailed(
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | StreamState]:
+) -> Response[Any | Problem]:
     """Inspect a stream
 
      Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
@@ -193,7 +191,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamState]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -221,7 +219,7 @@ def sync(
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | StreamState | None:
+) -> Any | Problem | None:
     """Inspect a stream
 
      Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
@@ -245,7 +243,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamState
+        Any | Problem
     """
 
     return sync_detailed(
@@ -268,7 +266,7 @@ async def asyncio_detailed(
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | StreamState]:
+) -> Response[Any | Problem]:
     """Inspect a stream
 
      Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
@@ -292,7 +290,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamState]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -318,7 +316,7 @@ async def asyncio(
     shape: XinfoStreamShape | Unset = "fields",
     encoding: XinfoStreamEncoding | Unset = UNSET,
     consistency: str | Unset = UNSET,
-) -> Problem | StreamState | None:
+) -> Any | Problem | None:
     """Inspect a stream
 
      Return the length, ids, counters and settings of a stream; with `full` also entries and groups.
@@ -342,7 +340,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamState
+        Any | Problem
     """
 
     return (

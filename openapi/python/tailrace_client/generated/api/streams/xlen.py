@@ -7,7 +7,6 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.stream_length_reply import StreamLengthReply
 from ...types import UNSET, Response, Unset
 
 
@@ -33,10 +32,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | StreamLengthReply | None:
+) -> Any | Problem | None:
     if response.status_code == 200:
-        response_200 = StreamLengthReply.from_dict(response.json())
-
+        response_200 = response.json()
         return response_200
 
     if response.status_code == 400:
@@ -117,7 +115,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | StreamLengthReply]:
+) -> Response[Any | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -131,7 +129,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | StreamLengthReply]:
+) -> Response[Any | Problem]:
     """Count a stream's entries
 
      Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
@@ -145,7 +143,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamLengthReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -165,7 +163,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Problem | StreamLengthReply | None:
+) -> Any | Problem | None:
     """Count a stream's entries
 
      Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
@@ -179,7 +177,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamLengthReply
+        Any | Problem
     """
 
     return sync_detailed(
@@ -194,7 +192,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Response[Problem | StreamLengthReply]:
+) -> Response[Any | Problem]:
     """Count a stream's entries
 
      Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
@@ -208,7 +206,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | StreamLengthReply]
+        Response[Any | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -226,7 +224,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     consistency: str | Unset = UNSET,
-) -> Problem | StreamLengthReply | None:
+) -> Any | Problem | None:
     """Count a stream's entries
 
      Return the number of entries of a stream. A missing stream counts as an empty one. O(1).
@@ -240,7 +238,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | StreamLengthReply
+        Any | Problem
     """
 
     return (
