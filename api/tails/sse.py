@@ -78,14 +78,16 @@ def opening(nothing: object, last_event_id: str) -> bytes:
     return f"retry: {RETRY_MS}\n".encode() + event("entries", nothing, last_event_id)
 
 
-def event(name: str, content: object, last_event_id: str = "") -> bytes:
+def event(name: str, content: object, last_event_id: str = "", incarnation: str | None = None) -> bytes:
     """Return one event. `content` is encoded as JSON; parts of type `msgspec.Raw` are inserted unchanged.
+    `incarnation`: a line of its own, which clients of the standard ignore.
 
     The data is one line, also for clients for which more characters than CR and LF end a line. O(bytes).
     """
     data = one_line(_encode(content))
     known = f"id: {last_event_id}\n" if last_event_id else ""
-    return f"event: {name}\n{known}data: ".encode() + data + b"\n\n"
+    told = f"incarnation: {incarnation}\n" if incarnation else ""
+    return f"event: {name}\n{known}{told}data: ".encode() + data + b"\n\n"
 
 
 def failure(name: str, problem: Mapping[str, Any]) -> bytes:

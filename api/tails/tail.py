@@ -127,6 +127,8 @@ class PlainTail:
         self._incarnations = dict(incarnations or {})
         self._ahead = set(ahead)
         self._form = form
+        self._told = self.incarnation
+        """The incarnation of the only stream that the client knows: from the header, a gap or an event."""
         self._wanted = wanted
         self._skipped = 0
         """Entries that did not match since the client learned the position."""
@@ -222,6 +224,7 @@ class PlainTail:
         """Return a gap event that ends at the beginning of another stream, and continue there."""
         self._positions[key] = parse_id(error.details["next"].encode())
         self._incarnations[key] = incarnation = error.details.get("incarnation")
+        self._told = self.incarnation
         return self._gap_event(key, position, self._positions[key] + 1, incarnation=incarnation)
 
     def _gap_event(self, key: bytes, after: StreamId, before: StreamId, **more: str | None) -> bytes:
@@ -257,7 +260,14 @@ class PlainTail:
                 self._skipped += examined
                 return b""
         self._skipped = 0
-        return sse.event("entries", self._form.entries(read, deliveries=False), self._last_event_id())
+        content = self._form.entries(read, deliveries=False)
+        return sse.event("entries", content, self._last_event_id(), self._untold())
+
+    def _untold(self) -> str | None:
+        """Return the incarnation of the only stream if the client learns it with the next event."""
+        untold = self.incarnation if self.incarnation != self._told else None
+        self._told = self.incarnation
+        return untold
 
     def _nothing(self) -> object:
         """Return the data of an event that only tells the position; it names the last stream."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from tailrace.api.websocket.codecs import name_of, octets_of
 from tailrace.api.websocket.consumption import new_entries_of
 from tailrace.api.websocket.credit import CreditBalance
@@ -36,7 +38,7 @@ def subscribe(context: PlanContext, raw: bytes) -> Plan:
     request = context.codec.request(raw, SubscribeRequest)
     sources = [_source(stream) for stream in request.streams]
     context.guard.allow("read", Read(tuple(sources)), "subscribe")
-    looks = tuple(Read((source,), ReadLimits(count=1)) for source in sources)
+    looks = tuple(Read((_compared(source),), ReadLimits(count=1)) for source in sources)
     filter_length = len(request.filter) if isinstance(request.filter, str) else 0
     work_bytes = FILTER_CHARACTER_BYTES * filter_length
     return Plan(looks, partial(_subscribed, context, request, sources), work_bytes=work_bytes)
@@ -118,17 +120,28 @@ def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[Reached]:
     return [_reached(source, answer) for source, answer in zip(sources, answers, strict=True)]
 
 
+def _compared(source: ReadFrom) -> ReadFrom:
+    """Return a position that the store compares with the last id of its stream, at least."""
+    incarnation = SOME_INCARNATION if source.incarnation is None else source.incarnation
+    return replace(source, incarnation=incarnation) if isinstance(source.after, int) else source
+
+
 def _reached(source: ReadFrom, answer: Reply | StreamError) -> Reached:
+    """Return where a subscription begins. A position of another stream is kept: the first read reports the
+    gap. So is a position that the client chose and that the stream has not reached, but without a gap."""
     if isinstance(answer, StreamError) and answer.code is ErrorCode.POSITION_TRIMMED:
-        # A position of another stream: the subscription's first read reports the gap.
         assert isinstance(source.after, int)
-        return Reached(source.key, source.after, source.incarnation)
+        chosen = source.incarnation is None
+        return Reached(
+            source.key, source.after, answer.details.get("incarnation") if chosen else source.incarnation
+        )
     reply: ReadReply = result_of([answer])
     read = reply.streams[0]
+    incarnation = read.incarnation or source.incarnation or SOME_INCARNATION
     if isinstance(source.after, int):
-        return Reached(source.key, source.after, read.incarnation or source.incarnation)
+        return Reached(source.key, source.after, incarnation)
     after = read.entries.ids[0] - 1 if read.entries.ids else read.next
-    return Reached(source.key, after, read.incarnation or SOME_INCARNATION)
+    return Reached(source.key, after, incarnation)
 
 
 def _field_filter(request: SubscribeRequest) -> FieldFilter | None:

@@ -329,6 +329,26 @@ def test_an_incarnation_distinguishes_a_position_from_one_of_a_longer_later_stre
         assert tail.named("entries").ids == ["1-0", "20-0"]
 
 
+def test_a_tail_that_opened_before_its_stream_existed_tells_the_incarnation_once(
+    api: Server, key: str
+) -> None:
+    with open_tail(tail_url(api, key)) as tail:
+        assert "X-Incarnation" not in tail.response.headers
+        add(api, key, "5-0")
+        event = tail.named("entries")
+        known = httpx.head(f"{api.base_url}/v1/streams/{key}").headers["X-Incarnation"]
+        assert (event.id, event.incarnation) == ("5-0", known)
+        add(api, key, "6-0")
+        assert tail.named("entries").incarnation is None
+    create_again(api, key, "1-0", "20-0")
+    url = tail_url(api, key, f"incarnation={event.incarnation}")
+    with open_tail(url, **{"Last-Event-ID": "6-0"}) as tail:
+        assert tail.named("gap").data["to"] == "1-0"
+        assert tail.named("entries").ids == ["1-0", "20-0"]
+        add(api, key, "21-0")
+        assert tail.named("entries").incarnation is None, "the gap told it"
+
+
 def test_the_ids_of_a_tail_of_several_streams_say_which_streams_they_were(api: Server, key: str) -> None:
     others = f"{key}:other"
     add(api, key, "9-0")

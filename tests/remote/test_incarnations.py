@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 import httpx
 import pytest
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.ndjson import EXPORT_PAGE_BYTES, LineForm, export_page, exported
@@ -111,6 +114,25 @@ def test_a_stream_has_one_incarnation_on_every_way_until_it_is_deleted(
     second = get(gateway, f"{key}/entries:split?parts=2")["incarnation"]
     assert second not in {first, None}
     assert get(gateway, key)["incarnation"] == second
+
+
+@pytest.mark.parametrize("after", ["10-0", "20-0"], ids=["its last id", "not reached"])
+def test_a_position_that_a_subscription_chose_is_compared_once_the_stream_has_reached_it(
+    gateway: LiveGateway, redis: RedisOnPort, key: str, after: str
+) -> None:
+    with connect(gateway.websocket_url, subprotocols=[Subprotocol("tailrace.v1.json")]) as connection:
+        connection.recv(timeout=5)
+        place = {"key": key, "after": after}
+        connection.send(json.dumps({"id": 1, "op": "subscribe", "streams": [place], "credit": 9}))
+        assert json.loads(connection.recv(timeout=5))["ok"]["streams"] == [place]
+        redis.run("DEL", key)
+        fill(redis, key, range(1, 3))
+        if after == "10-0":
+            assert json.loads(connection.recv(timeout=5))["gap"]["from"] == after
+        fill(redis, key, range(30, 31))
+        ids: list[str] = []
+        while "30-0" not in ids:
+            ids += [entry["id"] for entry in json.loads(connection.recv(timeout=5))["entries"]]
 
 
 def test_another_gateway_tells_the_same_incarnation(

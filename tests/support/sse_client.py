@@ -24,6 +24,7 @@ class Event:
     id: str | None = None
     data: Any = None
     retry_ms: int | None = None
+    incarnation: str | None = field(default=None, compare=False)
     comments: list[str] = field(default_factory=list)
 
     @property
@@ -66,6 +67,8 @@ def _take(line: str, event: Event) -> None:
         event.name = value
     elif name == "id":
         event.id = value
+    elif name == "incarnation":
+        event.incarnation = value
     elif name == "retry":
         event.retry_ms = int(value)
     else:

@@ -116,6 +116,8 @@ class AnyTail(Generic[T]):
             raise _end_of(data)
         if position := lines.get(b"id"):
             self._position = position.decode()
+        if incarnation := lines.get(b"incarnation"):
+            self._incarnation = incarnation.decode()
         return entries
 
 

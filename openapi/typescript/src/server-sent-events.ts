@@ -3,7 +3,7 @@
  *
  * This module owns the format. Unlike a reader of messages only, it also yields blocks without data: the
  * server opens a tail with its position, which a client needs if the connection breaks before the first
- * entry.
+ * entry. It also reads the server's own line `incarnation`.
  */
 
 /** One block, up to its blank line. Members that the block does not contain are missing. */
@@ -11,6 +11,7 @@ export interface ServerSentEvent {
   event?: string;
   data?: string;
   id?: string;
+  incarnation?: string;
   retryMs?: number;
 }
 
@@ -34,6 +35,7 @@ function read(line: string, block: ServerSentEvent): void {
   const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
   if (name === "event") block.event = value;
   if (name === "id") block.id = value;
+  if (name === "incarnation") block.incarnation = value;
   if (name === "data") block.data = block.data === undefined ? value : `${block.data}\n${value}`;
   if (name === "retry" && /^\d+$/.test(value)) block.retryMs = Number(value);
 }

@@ -149,14 +149,15 @@ class Tail<T> {
     this.options.onOpen?.();
   }
 
-  *#take({ event, data = "", id }: ServerSentEvent): Generator<T> {
+  *#take({ event, data = "", id, incarnation }: ServerSentEvent): Generator<T> {
     if (event === "end" || event === "problem") throw errorOfProblem(JSON.parse(data));
     if (event === "entries") yield* this.entriesOf(JSON.parse(data));
     if (event === "gap") {
-      const { incarnation = this.#incarnation, ...gap } = JSON.parse(data);
-      this.#incarnation = incarnation;
+      const { incarnation: later = this.#incarnation, ...gap } = JSON.parse(data);
+      this.#incarnation = later;
       (this.options.onGap ?? logGap)(gap as Gap);
     }
     this.#lastEventId = id ?? this.#lastEventId;
+    this.#incarnation = incarnation ?? this.#incarnation;
   }
 }

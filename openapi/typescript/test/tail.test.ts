@@ -72,23 +72,25 @@ test("a tail from now on that is cut before its first entry has lost none", asyn
   assert.equal(line.cuts, 1);
 });
 
-test("a tail that comes back to a stream that was created again yields all of it", async (context) => {
-  const line = await FaultyLine.open();
-  context.after(() => line.close());
-  const stream = client({ url: line.url }).stream(fresh("again"));
-  const gaps: Gap[] = [];
-  await stream.append({ n: "0" }, { id: "9-0" });
-  const tail = stream.tail({ after: "0", onGap: (gap) => gaps.push(gap) });
-  assert.equal((await tail.next()).value?.id, "9-0");
-  line.cutAll();
-  const { key } = stream;
-  await tailrace.transaction([["DEL", key], ...["1-0", "20-0"].map((id) => ["XADD", key, id, "n", "1"])]);
-  assert.deepEqual(
-    (await take(tail, 2)).map((entry) => entry.id),
-    ["1-0", "20-0"],
-  );
-  assert.deepEqual(gaps, [{ key, from: "9-0", to: "1-0" }]);
-});
+for (const exists of [true, false])
+  test(`a tail that comes back to a stream that was created again yields all of it, opened ${exists ? "after" : "before"} the first one`, async (context) => {
+    const line = await FaultyLine.open();
+    context.after(() => line.close());
+    const stream = client({ url: line.url }).stream(fresh("again"));
+    const gaps: Gap[] = [];
+    if (exists) await stream.append({ n: "0" }, { id: "9-0" });
+    const tail = await stream.tail({ after: "0", onGap: (gap) => gaps.push(gap) }).open();
+    if (!exists) await stream.append({ n: "0" }, { id: "9-0" });
+    assert.equal((await tail.next()).value?.id, "9-0");
+    line.cutAll();
+    const { key } = stream;
+    await tailrace.transaction([["DEL", key], ...["1-0", "20-0"].map((id) => ["XADD", key, id, "n", "1"])]);
+    assert.deepEqual(
+      (await take(tail, 2)).map((entry) => entry.id),
+      ["1-0", "20-0"],
+    );
+    assert.deepEqual(gaps, [{ key, from: "9-0", to: "1-0" }]);
+  });
 
 test("a tail is told where entries were trimmed away, or the log is", async (context) => {
   const warn = context.mock.method(console, "warn", () => undefined);

@@ -136,12 +136,19 @@ def test_the_servers_last_word_on_a_tail_is_an_error_that_changed_nothing() -> N
     assert (ended.value.retryable, ended.value.side_effects) == (True, "none")
 
 
-def test_a_tail_that_comes_back_to_a_stream_that_was_created_again_yields_all_of_it(stream: Stream) -> None:
-    stream.append({"n": "0"}, id="9-0")
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_tail_that_comes_back_to_a_stream_that_was_created_again_yields_all_of_it(
+    stream: Stream, *, exists: bool
+) -> None:
+    if exists:
+        stream.append({"n": "0"}, id="9-0")
     gaps: list[Gap] = []
     tail = Tail(stream.key, "0", gaps.append)
     session = stream._session
     with session.stream(tail.request, session.settings.silence(10), tail.opened) as chunks:
+        if not exists:
+            assert not list(tail.take(next(chunks)))
+            stream.append({"n": "0"}, id="9-0")
         assert next(entry[0] for chunk in chunks for entry in tail.take(chunk)) == "9-0"
     stream.delete()
     for entry_id in ("1-0", "20-0"):
