@@ -77,8 +77,7 @@ async def linked(store: RemoteStore, settings: Settings) -> AsyncIterator[None]:
     """Connect `store` with its engine for the duration of the context."""
     # Only a server with --store loads these.
     from tailrace.app.remote.inspecting import inspecting  # noqa: PLC0415
-    from tailrace.app.remote.keys.retiring import retiring  # noqa: PLC0415
-    from tailrace.app.remote.keys.sweeping import sweeping  # noqa: PLC0415
+    from tailrace.app.remote.keys.sweeping import retiring, sweeping  # noqa: PLC0415
     from tailrace.app.remote.opening import opened  # noqa: PLC0415
 
     async with opened(settings) as (link, engine):

@@ -1,32 +1,91 @@
 """Runs commands on the engine: one, several in order, or several as one step.
 
-It owns the order in which commands are sent, and reloads the library if a node lost it. It raises errors of
-the engine and of the link; the store turns them into errors of the API.
+It owns the order in which commands are sent, and reloads the library if a node lost it. The link keeps the
+order of calls on one way to a node, so most commands are sent without waiting for the answers to those
+before; `sequences` finds the commands for which this order is not enough. It raises errors of the engine and
+of the link; the store turns them into errors of the API.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TypeGuard
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from tailrace.app.remote.functions.library import is_missing
-from tailrace.app.remote.jobs import JOBS, TOGETHER
-from tailrace.app.remote.keys.incarnations import marked, of_one
+from tailrace.app.remote.keys import listing, named, planning, server
+from tailrace.app.remote.keys.planning import marked, of_one
 from tailrace.app.remote.keys.registry import announced, fields_of
 from tailrace.app.remote.link.port import EngineError, Link
 from tailrace.app.remote.readers.parts import Looks
 from tailrace.app.remote.request_options import current_options
-from tailrace.app.remote.sequences import in_order
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.own_names import require_free_names
 from tailrace.app.remote.words.plan import Plan, Result
 from tailrace.app.remote.words.table import plan_of
 from tailrace.core import commands as c
-from tailrace.core.command_table import spelled
+from tailrace.core.command_table import READ_ONLY, spelled
+from tailrace.core.commands import Command, InfoStream, Range, Read, ReadGroup
 from tailrace.core.errors import StreamError, cross_slot, engine_lacks
 from tailrace.core.replies import RangeReply, Reply, StreamFullInfo, StreamInfo
+
+
+def in_order(commands: Sequence[Command], *, are_confirmed: bool) -> Iterator[Sequence[Command]]:
+    """Divide commands, which keep their order, into runs. The commands of a run may be under way together;
+    the next run begins after the last answer. O(commands).
+
+    `are_confirmed`: whether replicas must confirm the writes. Then writes and reads go different ways to a
+    node, and could overtake each other.
+    """
+    start = 0
+    for end in range(1, len(commands) + 1):
+        if end == len(commands) or _are_apart(*commands[end - 1 : end + 1], are_confirmed=are_confirmed):
+            yield commands[start:end]
+            start = end
+
+
+def _are_apart(first: Command, second: Command, *, are_confirmed: bool) -> bool:
+    if _has_steps(first) or _has_steps(second):
+        return True
+    return are_confirmed and (type(first) in READ_ONLY) != (type(second) in READ_ONLY)
+
+
+def _has_steps(command: Command) -> bool:
+    """Return whether a command can take several calls, one after another."""
+    if isinstance(command, Range):
+        return command.with_incarnation
+    if isinstance(command, Read | ReadGroup | InfoStream):
+        return True
+    return type(command) in JOBS or bool(fields_of(command))
+
+
+Job: TypeAlias = Callable[[Link, Engine, Any], Awaitable[Reply]]
+
+JOBS: Final[Mapping[type[c.Command], Job]] = {
+    c.ListStreams: listing.list_streams,
+    c.KeyspaceSize: listing.count_streams,
+    c.MatchKeys: listing.match_keys,
+    c.ScanKeys: listing.scan_keys,
+    c.DeleteKeys: named.delete_keys,
+    c.CountKeys: named.count_keys,
+    c.RenameKey: named.rename_key,
+    c.CopyKey: named.copy_key,
+    c.Flush: server.flush,
+    c.GetConfig: server.get_config,
+    c.SetConfig: server.set_config,
+    c.ServerTime: server.server_time,
+    c.ServerInfo: server.server_info,
+    c.SplitRange: planning.split_range,
+    c.SeekRange: planning.seek_range,
+}
+"""Commands that concern many keys, or the whole engine."""
+
+TOGETHER: Final[Mapping[type[c.Command], Callable[[Any], Plan]]] = {
+    c.CountKeys: named.count_together,
+    c.DeleteKeys: named.delete_together,
+}
+"""Such commands, for keys in one slot, as a part of a transaction."""
 
 
 class Runner:

@@ -15,8 +15,7 @@ import pytest
 
 from tailrace.api.ports import StoreUnavailable
 from tailrace.app.remote.inspecting import inspect
-from tailrace.app.remote.keys.retiring import retire_one
-from tailrace.app.remote.keys.sweeping import walk
+from tailrace.app.remote.keys.sweeping import retire_one, walk
 from tailrace.app.remote.opening import CannotUseEngine, opened
 from tailrace.app.remote.store import RemoteStore
 from tailrace.app.settings import Settings

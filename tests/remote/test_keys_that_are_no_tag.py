@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from tailrace.app.remote.link.slots import slot_of
+from tailrace.app.remote.link.discovery import slot_of
 from tailrace.app.remote.store import RemoteStore
 from tailrace.core import commands as c
 from tailrace.core.group_settings import GroupSettings

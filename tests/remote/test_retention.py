@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from tailrace.app.remote.keys.retiring import retire_one, retiring
+from tailrace.app.remote.keys.sweeping import retire_one, retiring
 from tailrace.app.remote.store import RemoteStore
 from tailrace.core import commands as c
 from tailrace.core.commands import RetentionRules

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from tailrace.app.remote.engine_link import EngineLink, open_link
 from tailrace.app.remote.link.timing import Timing
+from tailrace.app.remote.opening import EngineLink, open_link
 
 NEVER_S: Final = 3600.0
 QUICK: Final = Timing(answer_s=10.0, retry_for_s=30.0)

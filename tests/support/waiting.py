@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tailrace.app.remote.engine_link import EngineLink
 from tailrace.app.remote.link.port import EngineError, LinkDown
+from tailrace.app.remote.opening import EngineLink
 
 PATIENCE_S: Final = 20.0
 

@@ -1,4 +1,7 @@
-"""Appends that take more than one XADD: batches, conditions, idempotency keys, and the keys' inspection.
+"""Appends and deletions that take more than one command of an engine.
+
+They are batches, conditions, idempotency keys and the keys' inspection; and XDELEX, XACKDEL and trims with a
+reference policy, for engines without them (Redis below 8.2, Valkey below 9.2).
 
 All entries of an `Append` are stored or none. The calls work on the stream and its state (`names.state_key`).
 """
@@ -9,12 +12,11 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
 
-from tailrace.app.remote.functions.call import Call
-from tailrace.app.remote.functions.names import state_key
-from tailrace.app.remote.functions.refusals import accepted
-from tailrace.app.remote.functions.values import (
+from tailrace.app.remote.functions.call import (
+    Call,
     flag,
     id_word,
+    id_words,
     items,
     number,
     optional,
@@ -22,12 +24,26 @@ from tailrace.app.remote.functions.values import (
     stream_id,
     text,
 )
+from tailrace.app.remote.functions.names import state_key
+from tailrace.app.remote.functions.refusals import accepted
 from tailrace.app.remote.link.port import Resp
-from tailrace.core.commands import Append, FindAppend, Idempotency, InfoProducer, TakeOverEpoch, Trim
+from tailrace.core.commands import (
+    AcknowledgeAndDelete,
+    Append,
+    DeleteEntriesByPolicy,
+    FindAppend,
+    Idempotency,
+    InfoProducer,
+    Malformed,
+    References,
+    TakeOverEpoch,
+    Trim,
+    TrimStream,
+)
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.limits import IDMP_DURATION_S_DEFAULT, IDMP_MAXSIZE_DEFAULT
 from tailrace.core.log.entry import flat_of
-from tailrace.core.replies import AppendReply, EpochInfo
+from tailrace.core.replies import AppendReply, DeleteResult, EpochInfo
 from tailrace.core.stream_id import StreamId
 
 ENTRIES_MAX: Final = 50_000
@@ -190,3 +206,43 @@ def take_over_epoch(command: TakeOverEpoch) -> Call[None]:
 
 def _nothing(answer: Resp) -> None:
     accepted(answer)
+
+
+_POLICIES = {References.KEEP: b"KEEPREF", References.DELETE: b"DELREF", References.ACKNOWLEDGED: b"ACKED"}
+
+
+def delete_by_policy(command: DeleteEntriesByPolicy) -> Call[list[DeleteResult]]:
+    """XDELEX: reply a `DeleteResult` for each id. The ids must be well formed. O(ids log n) a group.
+
+    Refused with LIMIT_EXCEEDED if the ids times the groups are more than a script may look at.
+    """
+    assert not isinstance(command.ids, Malformed)
+    arguments = [_POLICIES[command.references], *id_words(command.ids)]
+    return Call(b"delete", (command.key,), arguments, "change", _results)
+
+
+def acknowledge_and_delete(command: AcknowledgeAndDelete) -> Call[list[DeleteResult]]:
+    """XACKDEL: reply a `DeleteResult` for each id, as `delete_by_policy`. A missing stream or group is -1
+    for each."""
+    assert not isinstance(command.ids, Malformed)
+    arguments = [_POLICIES[command.references], command.group, *id_words(command.ids)]
+    return Call(b"ack_delete", (command.key,), arguments, "change", _results)
+
+
+def _results(answer: Resp) -> list[DeleteResult]:
+    return [DeleteResult(number(value)) for value in accepted(answer)]
+
+
+def trim(command: TrimStream, *, native_policies: bool) -> Call[int | None]:
+    """XTRIM: reply the number of removed entries, None for a missing stream.
+
+    Under ACKED at most 5 000 entries are examined; the next trim continues. DELREF is refused with
+    LIMIT_EXCEEDED if it would have to look at more than a script may.
+    """
+    arguments = trim_arguments(command.trim, native_policies=native_policies)
+    return Call(b"trim", (command.key,), arguments, "change", _removed)
+
+
+def _removed(answer: Resp) -> int | None:
+    values = accepted(answer)
+    return number(values[0]) if values else None

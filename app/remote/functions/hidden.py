@@ -11,8 +11,8 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from tailrace.app.remote.functions.counts import visible_deliveries
 from tailrace.app.remote.functions.names import NACKED, is_reserved
+from tailrace.app.remote.functions.pending import visible_deliveries
 from tailrace.core.replies import (
     ConsumerFullInfo,
     ConsumerInfo,

@@ -1,4 +1,5 @@
-"""Pending entries: XNACK for engines without it, claims that report deleted entries, and leases.
+"""Pending entries: XNACK for engines without it, claims that report deleted entries, and leases; and the
+deletion of a consumer that may not drop entries, or that hands them to another consumer.
 
 On an engine without XNACK, a nacked entry belongs to the consumer `names.NACKED`, and its delivery time
 is the number of its nack, so that CLAIM takes nacked entries first and in order. `hidden` shows such an
@@ -8,12 +9,10 @@ entry as one without a consumer.
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from typing import Final
 
-from tailrace.app.remote.functions.call import Call
-from tailrace.app.remote.functions.counts import stored_deliveries
-from tailrace.app.remote.functions.names import settings_key, settings_keys, state_key
-from tailrace.app.remote.functions.refusals import accepted
-from tailrace.app.remote.functions.values import (
+from tailrace.app.remote.functions.call import (
+    Call,
     flag,
     fragment,
     id_words,
@@ -23,16 +22,51 @@ from tailrace.app.remote.functions.values import (
     stream_id,
     text,
 )
+from tailrace.app.remote.functions.names import settings_key, settings_keys, state_key
+from tailrace.app.remote.functions.refusals import accepted
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.commands import (
     AutoClaim,
     Claim,
     ClaimOptions,
+    DeleteConsumer,
     ExtendLeases,
     Malformed,
     NegativeAcknowledge,
 )
+from tailrace.core.deliveries import DELIVERIES_MAX
+from tailrace.core.errors import consumer_has_pending
 from tailrace.core.replies import ClaimReply, Entries, ExtendReply
+
+_STORED_MAX: Final = 9_007_000_000_000_000
+"""The number that stands for the greatest count; 199 254 740 991 deliveries can add to it."""
+
+_DISTANCE_MAX: Final = 30_000_000_000
+"""How far below the greatest a count is kept exactly. Each XNACK SILENT takes an entry one further."""
+
+_STORED_NEAR: Final = _STORED_MAX - _DISTANCE_MAX
+"""The first number that stands for a count near the greatest."""
+
+_INEXACT: Final = 1 << 53
+"""From this number on, a stored count stands for itself. Only an engine with XNACK, or another client, stores
+such a count."""
+
+
+def stored_deliveries(count: int) -> int:
+    """Return the number that the library stores for a count that a client chose.
+
+    A count that is neither below `_STORED_NEAR` nor near the greatest is stored as `_STORED_NEAR`.
+    """
+    if count < _STORED_NEAR:
+        return count
+    return max(_STORED_MAX - (DELIVERIES_MAX - count), _STORED_NEAR)
+
+
+def visible_deliveries(stored: int) -> int:
+    """Return the count that a stored number stands for."""
+    if not _STORED_NEAR <= stored < _INEXACT:
+        return stored
+    return DELIVERIES_MAX - max(_STORED_MAX - stored, 0)
 
 
 def nack(command: NegativeAcknowledge, *, native: bool = False, has_settings: bool = False) -> Call[int]:
@@ -158,3 +192,26 @@ def extend(command: ExtendLeases) -> Call[ExtendReply]:
 def _extended(answer: Resp) -> ExtendReply:
     kept, lost = (items(value) for value in accepted(answer))
     return ExtendReply(list(map(stream_id, kept)), list(map(stream_id, lost)))
+
+
+def delete_consumer(command: DeleteConsumer) -> Call[int | None]:
+    """XGROUP DELCONSUMER with the conditions that only Tailrace has: reply as `DeleteConsumer`.
+
+    No engine gives a pending entry whose message was deleted to another consumer. A transfer drops such
+    entries, and counts them as dropped: it is refused if nothing may be dropped. The engine's error is
+    NO_SUCH_STREAM, NOGROUP or WRONGTYPE. O(pending log n).
+    """
+    group, consumer, heir = command.group, command.consumer, command.transfer_to
+    arguments = [group, consumer, heir or b"", flag(command.refuse_pending)]
+
+    def read(answer: Resp) -> int | None:
+        values = accepted(answer)
+        if not values:
+            return None
+        status, count = values
+        if status == b"refused":
+            are_deleted = heir not in {None, consumer}
+            raise consumer_has_pending(command.key, group, consumer, number(count), are_deleted=are_deleted)
+        return number(count)
+
+    return Call(b"delete_consumer", (command.key,), arguments, "change", read)

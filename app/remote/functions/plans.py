@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tailrace.app.remote.functions.call import Call
+from tailrace.app.remote.functions.call import Call, id_word, number, stream_id
 from tailrace.app.remote.functions.library import Library
 from tailrace.app.remote.functions.refusals import accepted
-from tailrace.app.remote.functions.values import id_word, number, stream_id
 from tailrace.app.remote.link.port import Link, Resp
 from tailrace.core.commands import SeekRange, SplitRange
 from tailrace.core.replies import Boundary, SeekReply, SplitReply

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tailrace.app.remote.functions.call import Call
+from tailrace.app.remote.functions.call import (
+    Call,
+    flag,
+    fragment,
+    id_word,
+    items,
+    number,
+    optional,
+    stream_id,
+)
 from tailrace.app.remote.functions.names import settings_keys
 from tailrace.app.remote.functions.refusals import accepted
-from tailrace.app.remote.functions.values import flag, fragment, id_word, items, number, optional, stream_id
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.commands import Malformed, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.limits import READ_ENTRIES_MAX

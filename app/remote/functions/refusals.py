@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tailrace.app.remote.functions.values import items, text
+from tailrace.app.remote.functions.call import items, text
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.limits import EPOCH_KEYS_MAX

@@ -12,10 +12,8 @@ from typing import Final, TypeAlias
 from msgspec import UNSET
 
 from tailrace.app.remote.functions.appends import new_incarnation
-from tailrace.app.remote.functions.call import Call
-from tailrace.app.remote.functions.names import REGISTRY, settings_key
-from tailrace.app.remote.functions.refusals import accepted
-from tailrace.app.remote.functions.values import (
+from tailrace.app.remote.functions.call import (
+    Call,
     id_word,
     id_words,
     items,
@@ -23,6 +21,8 @@ from tailrace.app.remote.functions.values import (
     stream_id,
     text,
 )
+from tailrace.app.remote.functions.names import REGISTRY, settings_key
+from tailrace.app.remote.functions.refusals import accepted
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.commands import ConfigureGroup, CreateGroup, DestroyGroup, Redrive
 from tailrace.core.group_settings import GroupSettings

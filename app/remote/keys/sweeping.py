@@ -1,8 +1,10 @@
-"""Frees what is kept next to streams that another client deleted, or the engine expired or evicted.
+"""The walks of a gateway over the streams of the engine, at a bounded pace: several gateways do no harm.
 
-The gateway deletes a stream together with its state; other clients do not know the state. Each gateway walks
-over all keys of the engine, a step at a time. It never frees the state of a stream that exists: the engine
-checks that in the same step.
+One removes what the retention of streams lets go, also without appends: the engine applies the rules of one
+stream in one step, at most `STREAMS_PER_S` streams each second, whatever their number. The other frees what
+is kept next to streams that another client deleted, or the engine expired or evicted: the gateway deletes a
+stream together with its state, and other clients do not know the state. It never frees the state of a stream
+that exists: the engine checks that in the same step.
 """
 
 from __future__ import annotations
@@ -15,11 +17,48 @@ from typing import Final
 from tailrace.app.background import in_background
 from tailrace.app.remote.functions.library import Library, is_missing
 from tailrace.app.remote.functions.names import RESERVED, stream_of
-from tailrace.app.remote.functions.streams import sweep
+from tailrace.app.remote.functions.streams import retire, sweep
 from tailrace.app.remote.keys.registry import prune
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import text, value, values
+
+STREAMS_PER_S: Final = 200
+"""How many streams a gateway asks for each second."""
+
+EVERY_S: Final = 1.0
+"""The least time between the beginnings of two walks."""
+
+
+@asynccontextmanager
+async def retiring(link: Link, engine: Engine) -> AsyncIterator[None]:
+    """Walk over the streams with a retention for the duration of the context."""
+    if engine.library is None:  # then no stream has a retention
+        yield
+        return
+    async with in_background(_retire_again(link, engine, engine.library)):
+        yield
+
+
+async def _retire_again(link: Link, engine: Engine, library: Library) -> None:
+    while True:
+        await asyncio.sleep(EVERY_S)
+        for key in list(engine.configured.retained):
+            await retire_one(link, library, key)
+            await asyncio.sleep(1 / STREAMS_PER_S)
+
+
+async def retire_one(link: Link, library: Library, key: bytes) -> int:
+    """Apply the rules of one stream exactly; return how many entries went. An engine that is away or refuses
+    keeps them until the next walk."""
+    removed = 0
+    with suppress(EngineError, LinkDown):
+        count, is_more = await library.run(link, retire(key, exact=True))
+        while count or is_more:
+            removed += count
+            count, is_more = await library.run(link, retire(key, exact=True))
+    return removed
+
 
 STEP_KEYS: Final = 1_000
 """Keys that the engine examines in one step: a fraction of a millisecond of its time."""
@@ -37,11 +76,11 @@ async def sweeping(link: Link, engine: Engine) -> AsyncIterator[None]:
     if engine.library is None:  # then there are no states
         yield
         return
-    async with in_background(_walks(link, engine.library)):
+    async with in_background(_sweep_again(link, engine.library)):
         yield
 
 
-async def _walks(link: Link, library: Library) -> None:
+async def _sweep_again(link: Link, library: Library) -> None:
     while True:
         await asyncio.sleep(REST_S)
         with suppress(EngineError, LinkDown):  # an engine that is away keeps its keys until the next walk

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from tailrace.app.remote.link.channel import Channel
-from tailrace.app.remote.link.discovery import Discovery
+from tailrace.app.remote.link.discovery import Discovery, Refreshing, slot_of
 from tailrace.app.remote.link.exchange import (
     AtomicExchange,
     Exchange,
@@ -22,9 +22,7 @@ from tailrace.app.remote.link.handshake import Greeting
 from tailrace.app.remote.link.names import exact
 from tailrace.app.remote.link.node import Node, NodeContext
 from tailrace.app.remote.link.port import Consistency, EngineError, LinkDown, NodeState, Resp, Words
-from tailrace.app.remote.link.refreshing import Refreshing
 from tailrace.app.remote.link.router import Router
-from tailrace.app.remote.link.slots import slot_of
 from tailrace.app.remote.link.takers import Take, Taker
 from tailrace.app.remote.link.timing import Timing
 from tailrace.app.remote.link.url import StoreUrl

@@ -1,7 +1,8 @@
 """A channel: sends commands to one node over one connection at a time, and reconnects if it is lost.
 
 It owns the unwritten commands, the connection, and the probes that find a silent connection. Commands that
-were never written are passed back as such, so they can be sent elsewhere. It never sends anything twice.
+were never written are passed back as such, so they can be sent elsewhere. It never sends anything twice. Its
+own payloads (the PING that probes a node, and marks in the order of replies) have no caller.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tailrace.app.remote.link.connection import Connection, Push
-from tailrace.app.remote.link.exchange import Exchange
-from tailrace.app.remote.link.markers import PING, Marker, Probe
+from tailrace.app.remote.link.exchange import Exchange, packed
 from tailrace.app.remote.link.port import LinkDown
 from tailrace.app.remote.link.timing import (
     UNSENT_BYTES_MAX,
@@ -21,6 +21,43 @@ from tailrace.app.remote.link.timing import (
     WRITE_BYTES,
     Timing,
 )
+
+PING: Final = packed([b"PING"])
+
+
+class Probe:
+    """Takes the reply to a PING."""
+
+    wants = 1
+
+    def done(self, _reply: Any) -> None:
+        """Any reply shows that the node answers."""
+
+    def lost(self, _reason: str) -> None:
+        """Do nothing: the owner of the connection handles the loss."""
+
+
+class Marker(Exchange):
+    """A place in the order of a channel: calls back when all before it were answered."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: Callable[[], None], loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(PING, slot=None, is_write=False, retry=lambda *_: None, future=loop.create_future())
+        self._call = call
+
+    def done(self, reply: Any) -> None:  # noqa: ARG002 - see `Exchange`
+        """Everything before was answered."""
+        self._call()
+
+    def lost(self, reason: str) -> None:  # noqa: ARG002 - see `Exchange`
+        """Call back after all earlier exchanges have failed."""
+        self._call()
+
+    def unsent(self, reason: str) -> None:  # noqa: ARG002 - see `Exchange`
+        """All before were passed back."""
+        self._call()
+
 
 Open: TypeAlias = Callable[[Callable[[str], None], Push], Awaitable[Connection]]
 """Makes a connection; the arguments are called when it is lost, and for each push."""

@@ -1,23 +1,39 @@
-"""Discovery: asks a node, a Sentinel or a Cluster which nodes there are.
+"""Discovery: asks a node, a Sentinel or a Cluster which nodes there are, and which slots they serve.
 
-It returns layouts, and keeps no connection. It never decides what a change of the layout means.
+A slot is the part of a Cluster that a key belongs to. The layout is read again when something points to a
+change, and from time to time. This module keeps no connection, never sends commands of users, and never
+decides what a change of the layout means.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
-from collections.abc import Iterable, Sequence
+from binascii import crc_hqx
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tailrace.app.remote.link.addresses import Address
 from tailrace.app.remote.link.exchange import Way
 from tailrace.app.remote.link.handshake import Greeting, open_connection, run_once
 from tailrace.app.remote.link.port import EngineError, LinkDown, Words
-from tailrace.app.remote.link.slots import SLOTS
-from tailrace.app.remote.link.timing import Timing
-from tailrace.app.remote.link.url import StoreUrl
+from tailrace.app.remote.link.timing import Timing, spread
+from tailrace.app.remote.link.url import Address, StoreUrl
+
+SLOTS: Final = 16384
+
+
+def slot_of(key: bytes) -> int:
+    """Return the slot of a key: CRC16 of its hash tag if it has one that is not empty, else of the whole
+    key."""
+    start = key.find(b"{")
+    if start >= 0:
+        end = key.find(b"}", start + 1)
+        if end > start + 1:
+            key = key[start + 1 : end]
+    return crc_hqx(key, 0) % SLOTS
+
 
 ASK_WITHIN_S: Final = 1.0
 """A node that hangs must not keep the others from being asked."""
@@ -168,3 +184,75 @@ def _shards(slots: Sequence[Any], asked: Address) -> tuple[Shard, ...]:
 def _shown(node: Sequence[Any], asked: Address) -> Address:
     host = node[0].decode() if node[0] else ""
     return Address(asked.host if host in {"", "?"} else host, int(node[1]))
+
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Refreshing:
+    """Passes each layout to `adopt`. `why_unknown`: why the last try failed; empty if it did not.
+
+    `known` returns the nodes to ask, and `is_whole` whether all masters are connected.
+    """
+
+    def __init__(
+        self,
+        discovery: Discovery,
+        timing: Timing,
+        adopt: Callable[[Layout], None],
+        known: Callable[[], Iterable[Address]],
+        is_whole: Callable[[], bool],
+    ) -> None:
+        self.why_unknown = ""
+        self._discovery = discovery
+        self._timing = timing
+        self._adopt = adopt
+        self._known = known
+        self._is_whole = is_whole
+        self._asked = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Refresh from now on, until `close`."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def ask(self) -> None:
+        """Refresh soon."""
+        self._asked.set()
+
+    async def _run(self) -> None:
+        while True:
+            await self._pause()
+            self._asked.clear()
+            await self._once()
+
+    async def _pause(self) -> None:
+        """Wait until a refresh is asked for or due; never less than a moment."""
+        most_s = self._timing.backoff_most_s
+        await asyncio.sleep(spread(0.2 * most_s))
+        is_calm = not self.why_unknown and self._is_whole()
+        try:
+            async with asyncio.timeout(self._timing.refresh_every_s if is_calm else most_s):
+                await self._asked.wait()
+        except TimeoutError:
+            pass
+
+    async def _once(self) -> None:
+        try:
+            layout = await self._discovery.find(self._known())
+        except LinkDown as down:
+            self.why_unknown = down.reason
+            return
+        except Exception as error:  # noqa: BLE001 - an answer that cannot be read must not end the refreshing
+            self.why_unknown = f"the list of nodes cannot be read: {error}"
+            _log.exception("the list of nodes cannot be read")
+            return
+        self.why_unknown = ""
+        self._adopt(layout)
+
+    async def close(self) -> None:
+        """Stop."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None

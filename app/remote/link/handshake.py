@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tailrace.app.reasons import reason as reason_of
-from tailrace.app.remote.link.addresses import Address
 from tailrace.app.remote.link.connection import Connection, Push
 from tailrace.app.remote.link.exchange import TogetherExchange, Way, packed
 from tailrace.app.remote.link.port import EngineError, LinkDown, Words
+from tailrace.app.remote.link.url import Address
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tailrace.app.remote.link.addresses import Address
 from tailrace.app.remote.link.channel import Channel
 from tailrace.app.remote.link.confirmed import ConfirmedChannel
 from tailrace.app.remote.link.connection import Connection, Push
@@ -18,6 +17,7 @@ from tailrace.app.remote.link.exchange import Way
 from tailrace.app.remote.link.handshake import Greeting, open_connection
 from tailrace.app.remote.link.port import NodeState, Resp
 from tailrace.app.remote.link.timing import Timing, spread
+from tailrace.app.remote.link.url import Address
 
 ONLINE_FOR_S: Final = 0.25
 """How long the number of replicas that a master shows is believed."""

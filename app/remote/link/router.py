@@ -3,6 +3,9 @@
 It owns the table of slots, the nodes, and the lanes that keep the order of commands. Until a deadline, it
 sends a command again if the engine has certainly not executed it. It never sends a write again that may have
 been executed. It never reads what a command means.
+
+A lane opens when a command is refused, or when slots change their node. Commands that were sent before and
+come back wait first, those that are new wait after them, so each key keeps its order.
 """
 
 from __future__ import annotations
@@ -12,15 +15,43 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from tailrace.app.remote.link.addresses import Address, address_of
 from tailrace.app.remote.link.channel import Channel
-from tailrace.app.remote.link.discovery import Layout
+from tailrace.app.remote.link.discovery import SLOTS, Layout
 from tailrace.app.remote.link.exchange import Exchange, Failure, Way
-from tailrace.app.remote.link.lanes import Lane
 from tailrace.app.remote.link.node import Node, NodeContext
 from tailrace.app.remote.link.port import EngineError, LinkDown
-from tailrace.app.remote.link.slots import SLOTS
 from tailrace.app.remote.link.timing import Timing, spread
+from tailrace.app.remote.link.url import Address, address_of
+
+
+class Lane:
+    """Waiting commands of `slots`. `on_open` gets the lane once nothing in flight can overtake, and pauses
+    are over."""
+
+    def __init__(self, slots: Iterable[int], on_end: Callable[[Lane], None]) -> None:
+        self.slots = list(slots)
+        self.returned: list[Exchange] = []
+        self.fresh: list[Exchange] = []
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self._holds = 0
+
+    def hold_until_answered(self, channel: Channel) -> None:
+        """Wait until everything that was sent on a channel has been answered."""
+        if channel.is_busy:
+            self._holds += 1
+            channel.when_idle(self._let_go)
+
+    def hold_for(self, pause_s: float) -> None:
+        """Wait at least this long. Also ends a lane without any other hold, on the next turn of the loop."""
+        self._holds += 1
+        self._loop.call_later(pause_s, self._let_go)
+
+    def _let_go(self) -> None:
+        self._holds -= 1
+        if not self._holds:
+            self._on_end(self)
+
 
 REDIRECTS_AT_ONCE: Final = 3
 """Redirections of one command that are followed without a pause; more of them mean that nodes disagree."""

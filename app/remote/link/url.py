@@ -1,4 +1,4 @@
-"""The URL of a store: which engine, where, and with which credentials.
+"""The URL of a store, and addresses of nodes: which engine, where, and with which credentials.
 
 It owns the grammar of `--store` and its error messages. No message and no representation contains a password.
 """
@@ -9,10 +9,25 @@ import re
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from tailrace.app.remote.link.addresses import Address
+
+class Address(NamedTuple):
+    """Where a node listens. Its text is `host:port`; an IPv6 address is in brackets."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def address_of(text: str) -> Address:
+    """Return the address in a text such as the end of a MOVED error. An empty host stays empty."""
+    host, _, port = text.rpartition(":")
+    return Address(host.removeprefix("[").removesuffix("]"), int(port))
+
 
 Kind: TypeAlias = Literal["single", "sentinel", "cluster"]
 

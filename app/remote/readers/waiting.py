@@ -14,8 +14,7 @@ from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.remote.functions.reads import Available, oldest_delivery
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown
 from tailrace.app.remote.readers.parts import AnyRead, Looks
-from tailrace.app.remote.readers.place import Services, WaitingPlace
-from tailrace.app.remote.readers.places import SharedPlace, TurnPlace
+from tailrace.app.remote.readers.place import Services, SharedPlace, TurnPlace, WaitingPlace
 from tailrace.app.remote.readers.waiter import Receive, Waiter
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import text, value, values

@@ -65,7 +65,7 @@ _NAMED: Final = frozenset(
 
 
 def refusal_of(error: EngineError, command: Command) -> StreamError | StoreUnavailable:
-    """Return what a client gets for this error of the engine. `app.remote.explanations` adds details that the
+    """Return what a client gets for this error of the engine. `app.remote.answers` adds details that the
     line does not show."""
     if has_failed(error):
         return StoreFailed(DEFECT)

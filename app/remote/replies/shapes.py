@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tailrace.app.remote.functions.counts import visible_deliveries
+from tailrace.app.remote.functions.pending import visible_deliveries
 from tailrace.app.remote.link.port import Resp
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry import BadEntry, fragment_from_flat

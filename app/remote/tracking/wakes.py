@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tailrace.app.remote.link.channel import Channel
+from tailrace.app.remote.link.discovery import slot_of
 from tailrace.app.remote.link.exchange import Exchange, Way, packed
 from tailrace.app.remote.link.port import EngineError
 from tailrace.app.remote.link.router import Router
-from tailrace.app.remote.link.slots import slot_of
 from tailrace.app.remote.link.timing import spread
 
 _log: Final = logging.getLogger(__name__)

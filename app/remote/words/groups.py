@@ -1,7 +1,7 @@
 """XGROUP and XINFO in words.
 
 The engine looks for the key and the group before it parses an id, so a command with a malformed id checks
-both before it is refused.
+both before it is refused. XGROUP DELCONSUMER is a call of the library if it has a condition.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.hidden import (
     visible_consumers,
@@ -26,7 +27,8 @@ from tailrace.app.remote.functions.streams import StreamState
 from tailrace.app.remote.link.port import EngineError
 from tailrace.app.remote.replies.infos import consumer_infos, group_infos, stream_full_info, stream_info
 from tailrace.app.remote.words.appends import refused_if_exists
-from tailrace.app.remote.words.plan import Plan, Result, Words, last, nothing, number, value, values
+from tailrace.app.remote.words.engine import Engine
+from tailrace.app.remote.words.plan import Plan, Result, Words, last, nothing, number, value, values, waking
 from tailrace.app.remote.words.spelling import number_word, option, position_word
 from tailrace.core.commands import (
     CreateConsumer,
@@ -100,7 +102,7 @@ def create_consumer(command: CreateConsumer) -> Plan:
     return Plan([words], last(number), command.key, is_write=True)
 
 
-def delete_consumer(command: DeleteConsumer) -> Plan:
+def _delete_plainly(command: DeleteConsumer) -> Plan:
     """XGROUP DELCONSUMER, after a look whether the consumer exists: the engine answers 0 in both cases."""
     key, group, consumer = command.key, command.group, command.consumer
     commands = [[b"XINFO", b"CONSUMERS", key, group], [b"XGROUP", b"DELCONSUMER", key, group, consumer]]
@@ -197,3 +199,10 @@ def info_consumers(command: InfoConsumers) -> Plan:
     """XINFO CONSUMERS."""
     read = last(lambda result: visible_consumers(consumer_infos(values(result))))
     return Plan([[b"XINFO", b"CONSUMERS", command.key, command.group]], read, command.key)
+
+
+def delete_consumer(engine: Engine, command: DeleteConsumer) -> Plan:
+    """Return the plan of a deletion, with its condition if it has one."""
+    if command.transfer_to is None and not command.refuse_pending:
+        return _delete_plainly(command)
+    return waking(engine.call(pending_calls.delete_consumer(command), engine.capabilities.functions))

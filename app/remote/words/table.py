@@ -10,23 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tailrace.app.remote.functions import appends as append_calls
-from tailrace.app.remote.functions import deletions as deletion_calls
 from tailrace.app.remote.functions import pending as pending_calls
 from tailrace.app.remote.functions import reads as read_calls
 from tailrace.app.remote.functions import streams as stream_calls
 from tailrace.app.remote.functions.capabilities import NEEDS_OWN_STORAGE
-from tailrace.app.remote.words import (
-    appends,
-    claims,
-    consumers,
-    group_reads,
-    group_settings,
-    groups,
-    pending,
-    ranges,
-    reads,
-    stream_settings,
-)
+from tailrace.app.remote.words import appends, group_reads, groups, pending, reads, settings
 from tailrace.app.remote.words.engine import Engine
 from tailrace.app.remote.words.plan import Plan, waking
 from tailrace.core import commands as c
@@ -54,7 +42,7 @@ def _append(engine: Engine, command: c.Append) -> Plan:
     plan = _plain_append(engine, command)
     if command.key not in engine.configured.retained:
         return plan
-    return stream_settings.retiring(engine, command.key, plan)
+    return settings.retiring(engine, command.key, plan)
 
 
 def _find_append(engine: Engine, command: c.FindAppend) -> Plan:
@@ -76,14 +64,14 @@ def _trim(engine: Engine, command: c.TrimStream) -> Plan:
     known = engine.capabilities
     if command.trim.references is c.References.KEEP or known.policies.is_native:
         return pending.trim(command)
-    return engine.call(deletion_calls.trim(command, native_policies=False), known.policies)
+    return engine.call(append_calls.trim(command, native_policies=False), known.policies)
 
 
 def _delete_by_policy(engine: Engine, command: c.DeleteEntriesByPolicy) -> Plan:
     known = engine.capabilities
     if known.xdelex.is_native or isinstance(command.ids, c.Malformed):
         return pending.delete_by_policy(command)
-    return engine.call(deletion_calls.delete_by_policy(command), known.xdelex)
+    return engine.call(append_calls.delete_by_policy(command), known.xdelex)
 
 
 def _acknowledge_and_delete(engine: Engine, command: c.AcknowledgeAndDelete) -> Plan:
@@ -91,9 +79,9 @@ def _acknowledge_and_delete(engine: Engine, command: c.AcknowledgeAndDelete) -> 
     plan = pending.acknowledge_and_delete(command)
     if known.xackdel.is_native or isinstance(command.ids, c.Malformed):
         return plan
-    words = engine.words(deletion_calls.acknowledge_and_delete(command), known.xackdel)
+    words = engine.words(append_calls.acknowledge_and_delete(command), known.xackdel)
     return pending.acknowledge_and_delete_by(
-        command, words, deletion_calls.acknowledge_and_delete(command).read
+        command, words, append_calls.acknowledge_and_delete(command).read
     )
 
 
@@ -113,14 +101,14 @@ def _claim(engine: Engine, command: c.Claim) -> Plan:
     overflow."""
     known = engine.capabilities
     if engine.library is None or isinstance(command.options, c.Malformed) or not command.options.ids:
-        return claims.claim(command)
+        return pending.claim(command)
     is_native, has_settings = known.xnack.is_native, engine.has_settings(command.key)
     call = pending_calls.claim(command, native=is_native, has_settings=has_settings)
     return waking(engine.call(call, known.functions))
 
 
 def _configure(engine: Engine, command: c.ConfigureStream) -> Plan:
-    return stream_settings.configured(engine, command, _configure_idempotency(engine, command))
+    return settings.configured(engine, command, _configure_idempotency(engine, command))
 
 
 def _configure_idempotency(engine: Engine, command: c.ConfigureStream) -> Plan:
@@ -149,13 +137,13 @@ def _info_stream(engine: Engine, command: c.InfoStream) -> Plan:
         return groups.info_stream(command)
     call = stream_calls.state(command.key)
     plan = groups.info_stream(command, (engine.words(call, engine.capabilities.functions), call))
-    return stream_settings.shown(engine, command.key, plan)
+    return settings.shown(engine, command.key, plan)
 
 
 def _auto_claim(engine: Engine, command: c.AutoClaim) -> Plan:
     if engine.has_settings(command.key) and command.count <= AUTOCLAIM_COUNT_MAX:
         return waking(engine.call(pending_calls.auto_claim(command), engine.capabilities.group_settings))
-    return claims.auto_claim(command, creates_consumer=engine.capabilities.empty_reads.is_native)
+    return pending.auto_claim(command, creates_consumer=engine.capabilities.empty_reads.is_native)
 
 
 def _read_group(engine: Engine, command: c.ReadGroup) -> Plan:
@@ -195,8 +183,8 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.FindAppend: _find_append,
     c.InfoProducer: _info_producer,
     c.TakeOverEpoch: _take_over_epoch,
-    c.StreamLength: _native(ranges.length),
-    c.Range: ranges.read_range,
+    c.StreamLength: _native(reads.length),
+    c.Range: reads.read_range,
     c.Read: reads.read,
     c.ReadGroup: _read_group,
     c.DeleteEntries: _native(pending.delete_entries),
@@ -213,16 +201,16 @@ PLANNERS: Final[Mapping[type[c.Command], Planner]] = {
     c.AutoClaim: _auto_claim,
     c.PendingSummary: _native(pending.summary),
     c.PendingRange: _native(pending.pending_range),
-    c.CreateGroup: group_settings.create,
+    c.CreateGroup: settings.create,
     c.SetGroupPosition: _native(groups.set_group_position),
-    c.ConfigureGroup: group_settings.configure,
-    c.Redrive: group_settings.redrive,
+    c.ConfigureGroup: settings.configure,
+    c.Redrive: settings.redrive,
     c.ExtendLeases: _extend,
-    c.DestroyGroup: group_settings.destroy,
+    c.DestroyGroup: settings.destroy,
     c.CreateConsumer: _native(groups.create_consumer),
-    c.DeleteConsumer: consumers.delete,
+    c.DeleteConsumer: groups.delete_consumer,
     c.InfoStream: _info_stream,
-    c.InfoGroups: group_settings.info,
+    c.InfoGroups: settings.info,
     c.InfoConsumers: _native(groups.info_consumers),
 }
 """The planner of each command."""

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import hiredis
 
-from tailrace.app.remote.functions import appends, deletions, pending, reads, streams
+from tailrace.app.remote.functions import appends, pending, reads, streams
 from tailrace.app.remote.functions.call import Call
-from tailrace.app.remote.functions.counts import visible_deliveries
 from tailrace.app.remote.functions.names import NACKED, is_reserved
+from tailrace.app.remote.functions.pending import visible_deliveries
 from tailrace.app.remote.link.port import EngineError
 from tailrace.core import commands as c
 from tailrace.core.errors import StreamError
@@ -25,9 +25,9 @@ from tests.remote.functions.engines import FunctionEngine
 
 _CALLS: Final[dict[type, Callable[[Any], Call[Any]]]] = {
     c.Append: lambda command: appends.append(command, native_policies=False),
-    c.TrimStream: lambda command: deletions.trim(command, native_policies=False),
-    c.DeleteEntriesByPolicy: deletions.delete_by_policy,
-    c.AcknowledgeAndDelete: deletions.acknowledge_and_delete,
+    c.TrimStream: lambda command: appends.trim(command, native_policies=False),
+    c.DeleteEntriesByPolicy: appends.delete_by_policy,
+    c.AcknowledgeAndDelete: appends.acknowledge_and_delete,
     c.NegativeAcknowledge: pending.nack,
     c.Claim: pending.claim,
     c.ReadGroup: reads.read_group,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from tailrace.app.remote.functions import appends, deletions, pending, reads, streams
+from tailrace.app.remote.functions import appends, pending, reads, streams
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.names import state_key
 from tailrace.app.remote.link.port import EngineError
@@ -63,10 +63,10 @@ REFUSED: Final[dict[str, Callable[[], Call[Any]]]] = {
     "a claim in no group": lambda: pending.claim(
         c.Claim(b"s", b"none", b"new", c.ClaimOptions(0, (parse_id(b"1-1"),)))
     ),
-    "too many references": lambda: deletions.delete_by_policy(
+    "too many references": lambda: appends.delete_by_policy(
         c.DeleteEntriesByPolicy(b"s", range(1, 10_001), 10_000, c.References.DELETE)
     ),
-    "too many references of one group": lambda: deletions.acknowledge_and_delete(
+    "too many references of one group": lambda: appends.acknowledge_and_delete(
         c.AcknowledgeAndDelete(b"s", b"g", range(1, 10_001), 10_000, c.References.ACKNOWLEDGED)
     ),
     "a rename of nothing": lambda: streams.rename(c.RenameKey(b"none", b"s")),

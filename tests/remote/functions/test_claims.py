@@ -4,7 +4,7 @@ alone."""
 from __future__ import annotations
 
 from tailrace.app.remote.functions import pending, reads
-from tailrace.app.remote.functions.counts import visible_deliveries
+from tailrace.app.remote.functions.pending import visible_deliveries
 from tailrace.core import commands as c
 from tailrace.core.deliveries import DELIVERIES_MAX
 from tailrace.core.replies import Entries

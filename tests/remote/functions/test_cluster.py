@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import pytest
 
-from tailrace.app.remote.engine_link import EngineLink
-from tailrace.app.remote.functions import appends, deletions, pending, plans, reads, streams
+from tailrace.app.remote.functions import appends, pending, plans, reads, streams
 from tailrace.app.remote.functions.call import Call
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.opening import EngineLink
 from tailrace.core import commands as c
 from tests.remote.functions.conftest import VERSIONS, executable_of
 from tests.support.links import linked, run
@@ -49,10 +49,10 @@ def each_operation(key: bytes) -> Sequence[Call[Any]]:
         pending.nack(c.NegativeAcknowledge(key, b"g", c.NackMode.FAIL, one)),
         pending.claim(c.Claim(key, b"g", b"bob", c.ClaimOptions(0, one))),
         plans.walk(key, 0, 1 << 127),
-        deletions.delete_by_policy(c.DeleteEntriesByPolicy(key, one, 1, c.References.ACKNOWLEDGED)),
-        deletions.acknowledge_and_delete(c.AcknowledgeAndDelete(key, b"g", one, 1, c.References.DELETE)),
-        deletions.trim(c.TrimStream(key, keeping), native_policies=False),
-        deletions.trim(c.TrimStream(key, dropping), native_policies=False),
+        appends.delete_by_policy(c.DeleteEntriesByPolicy(key, one, 1, c.References.ACKNOWLEDGED)),
+        appends.acknowledge_and_delete(c.AcknowledgeAndDelete(key, b"g", one, 1, c.References.DELETE)),
+        appends.trim(c.TrimStream(key, keeping), native_policies=False),
+        appends.trim(c.TrimStream(key, dropping), native_policies=False),
         streams.rename(c.RenameKey(key, key)),
         streams.delete(key),
     )

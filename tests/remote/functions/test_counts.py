@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tailrace.app.remote.functions.counts import stored_deliveries, visible_deliveries
+from tailrace.app.remote.functions.pending import stored_deliveries, visible_deliveries
 from tailrace.core.deliveries import DELIVERIES_MAX
 
 LOW_MAX = 9_006_969_999_999_999

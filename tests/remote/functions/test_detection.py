@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.app.remote.engine_link import EngineLink
 from tailrace.app.remote.functions import appends
 from tailrace.app.remote.functions.capabilities import Capabilities, Support
 from tailrace.app.remote.functions.detection import detect
 from tailrace.app.remote.functions.library import How, Library
+from tailrace.app.remote.opening import EngineLink
 from tailrace.core import commands as c
 from tests.remote.functions.conftest import VERSIONS, Version, executable_of
 from tests.support.links import linked, run

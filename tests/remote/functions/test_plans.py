@@ -9,9 +9,9 @@ from typing import Final
 
 import pytest
 
-from tailrace.app.remote.engine_link import EngineLink
 from tailrace.app.remote.functions import plans
 from tailrace.app.remote.functions.library import Library
+from tailrace.app.remote.opening import EngineLink
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.stream_id import MAX_ID, StreamId, format_id, make_id

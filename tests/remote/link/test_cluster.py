@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from tailrace.app.remote.link.discovery import slot_of
 from tailrace.app.remote.link.exchange import Way
 from tailrace.app.remote.link.port import LinkDown
-from tailrace.app.remote.link.slots import slot_of
 from tests.support.links import QUICK, linked, run, settle
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_cluster_node import ClusterNode

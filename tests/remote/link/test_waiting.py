@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import pytest
 
-from tailrace.app.remote.engine_link import EngineLink
 from tailrace.app.remote.link.port import EngineError, LinkDown
+from tailrace.app.remote.opening import EngineLink
 from tests.support.links import PATIENT, WARY, linked, run
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_cluster_node import ClusterNode
