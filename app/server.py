@@ -19,10 +19,9 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from tailrace.app.gc_tuning import tune_garbage_collector
+from tailrace.app.process_tuning import tune_garbage_collector, tune_thread_switches
 from tailrace.app.reasons import reason
 from tailrace.app.settings import Settings
-from tailrace.app.thread_tuning import tune_thread_switches
 
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

@@ -129,7 +129,7 @@ def load_command(name: str) -> Any:
     """Import the command `name` and return it."""
     module, _, attribute = _COMMANDS[name][0].partition(":")
     # `--help` runs no command, and needs nothing of this module.
-    with import_module("tailrace.app.gc_tuning").uncollected():
+    with import_module("tailrace.app.process_tuning").uncollected():
         loaded = import_module(f"tailrace.app.cli.{module}")
     command = typer.main.get_command(_alone(name, getattr(loaded, attribute)))
     command.name = name

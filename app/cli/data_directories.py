@@ -20,7 +20,7 @@ from rich.progress import Progress
 from tailrace.app.cli.client.connection import INTERRUPTED
 from tailrace.app.cli.output import note
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
-from tailrace.app.store.identity import new_identity
+from tailrace.app.store.storage import new_identity
 from tailrace.core.storage.inspection import check_groups, copy_whole, inspected
 from tailrace.core.storage.recovery import check_payloads, recover
 from tailrace.core.storage.schema import sync_directory

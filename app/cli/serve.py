@@ -25,7 +25,7 @@ from tailrace.app.main import create_app, create_hot_routes
 from tailrace.app.observability.audit import AuditLog
 from tailrace.app.observability.logs import configure_logging
 from tailrace.app.observability.tracing import CannotTrace, tracing_from
-from tailrace.app.open_files import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
+from tailrace.app.process_tuning import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
 from tailrace.app.protocols.classes import http_protocol, websocket_protocol
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.reasons import reason

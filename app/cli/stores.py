@@ -17,9 +17,8 @@ from tailrace.app.protocols.connections import Connections
 from tailrace.app.server import CannotStart
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
-from tailrace.app.store.identity import new_identity
 from tailrace.app.store.service import EngineStore
-from tailrace.app.store.storage import Storage
+from tailrace.app.store.storage import Storage, new_identity
 from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.limits import MIB

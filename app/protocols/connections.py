@@ -21,7 +21,7 @@ from itertools import count
 from typing import Final, NamedTuple, Protocol
 
 from tailrace.api.server_limits import ServerLimits
-from tailrace.app.open_files import REFUSED_MAX
+from tailrace.app.process_tuning import REFUSED_MAX
 from tailrace.core.limits import KIB, MIB
 
 PORTIONS: Final = 10

@@ -5,8 +5,11 @@ commands ran (`commit_place`). If the last row had several commands, the next on
 another command. Otherwise a thread writes the rows: while it syncs one row, new effects collect in the next
 row. Under load, one sync therefore covers many commands; without load, a command waits for one sync. When a
 row is durable, the event loop releases the replies that wait for it, in order. A reply waits for everything
-that it reveals, including changes by other commands. With `interval`, replies wait only while the disk is
-late (`late_disk`).
+that it reveals, including changes by other commands.
+
+With `--durability interval`, no reply waits for its row. If the disk stored less than clients send, the rows
+that wait for it would take more and more memory, and a crash would lose more and more seconds. So replies
+wait while the disk is late, and clients send no more than it stores. Redis waits for a late sync as well.
 
 After the first failed commit, no other commit runs: the state of the disk after a failed sync is unknown, so
 a retry is unsafe. The log then releases all waiting replies, which become errors, and writes no more rows.
@@ -15,6 +18,7 @@ a retry is unsafe. The log then releases all waiting replies, which become error
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -23,12 +27,43 @@ from typing import Final
 
 from tailrace.app.observability.counters.commits import CommitFigures
 from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
-from tailrace.app.store.late_disk import LateDisk
 from tailrace.app.store.log import Release
 from tailrace.app.store.rows import PART_BYTES, Row, RowParts, estimated_bytes
 from tailrace.app.store.writer_thread import WriterThread
 from tailrace.core.effects import ConsumerSeen, Effect
 from tailrace.core.storage.records import encode_effects
+
+LATE_S: Final = 2.0
+"""The disk is late while a row that the thread got this long ago is not durable. Redis has the same limit."""
+
+_logger: Final = logging.getLogger("tailrace.storage")
+
+
+class LateDisk:
+    """The rows of one log. `clock_s`: the clock of the event loop."""
+
+    def __init__(self, clock_s: Callable[[], float]) -> None:
+        self._clock_s = clock_s
+        self._begun_at_s: deque[float] = deque()
+        self._was_late = False
+
+    def begin(self) -> None:
+        """Note that the thread got a row."""
+        self._begun_at_s.append(self._clock_s())
+
+    def end(self) -> None:
+        """Note that the oldest row is durable."""
+        self._begun_at_s.popleft()
+
+    def look(self) -> bool:
+        """Return whether the disk is late, and log it once each time. O(1)."""
+        commit_s = self._clock_s() - self._begun_at_s[0] if self._begun_at_s else 0.0
+        is_late = commit_s >= LATE_S
+        if is_late and not self._was_late:
+            _logger.warning("disk late", extra={"fields": {"commit_s": round(commit_s, 1)}})
+        self._was_late = is_late
+        return is_late
+
 
 INTERVAL_S: Final = 1.0
 """The time between commits with `--durability interval`."""

@@ -1,18 +1,38 @@
 """Releases results: each reply, error or pushed entry waits until everything that it reveals is durable.
 
-It owns the log of the store and the order "durable, then visible". It never runs a command.
+It owns the log of the store and the order "durable, then visible", and what a waiting read is for its reader.
+It never runs a command and never looks for entries.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.app.observability.timing import COMMIT, note_phase
 from tailrace.app.store.log import Log, NoLog
-from tailrace.app.store.waiting_read import Receive
+from tailrace.core.commands import Command
+
+Receive = Callable[[Answer], None]
+
+
+@dataclass(slots=True, eq=False)
+class WaitingRead:
+    """One waiting read. `discard` removes it from the queue. `command`: that of a retry. `until_ms`: its
+    monotonic deadline, or None."""
+
+    discard: Callable[[WaitingRead], bool]
+    command: Command
+    receive: Receive
+    until_ms: int | None
+
+    def cancel(self) -> bool:
+        """Stop waiting: see `api.ports.Watch`."""
+        return self.discard(self)
 
 
 class Publisher:

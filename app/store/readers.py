@@ -20,7 +20,7 @@ from tailrace.api.hot.store import BeginWait
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.app.observability.timing import WAIT, note_phase
-from tailrace.app.store.waiting_read import Receive, WaitingRead
+from tailrace.app.store.publishing import Receive, WaitingRead
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.errors import StreamError, kept, too_many_readers
 from tailrace.core.outcome import Outcome, Wait, WakeUp

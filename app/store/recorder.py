@@ -1,11 +1,14 @@
 """Runs commands on the engine at the current time, and records their effects in the log.
 
 It owns the time of the last command, the handling of commands that end midway, and the background work that
-effects cause. It never rejects a command and never releases a result.
+effects cause: a few milliseconds per turn of the event loop, deleted data is freed (`core.garbage` owns the
+size of a step) and full blocks are sealed, so that large appends never block. It never rejects a command and
+never releases a result.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -13,17 +16,57 @@ from tailrace.api.ports import StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.app.store.measured_engine import Execute, MeasuredEngine
 from tailrace.app.store.publishing import Publisher
-from tailrace.app.store.reclaim import Reclaimer
-from tailrace.app.store.sealing import BackgroundSealing
 from tailrace.core.command_table import READ_ONLY
 from tailrace.core.commands import Command
 from tailrace.core.effects import Effect
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
+from tailrace.core.garbage import Garbage
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
 from tailrace.core.storage.damage import Damage
+
+
+class Reclaimer:
+    """Frees the garbage of one keyspace. Use it from one event loop only."""
+
+    def __init__(self, garbage: Garbage) -> None:
+        self.garbage = garbage
+        self._is_arranged = False
+
+    def arrange(self) -> None:
+        """Free all garbage, starting on the next turn of the event loop. O(1)."""
+        if not self._is_arranged:
+            self._is_arranged = True
+            asyncio.get_running_loop().call_soon(self._free_some)
+
+    def _free_some(self) -> None:
+        self._is_arranged = self.garbage.free_some()
+        if self._is_arranged:
+            asyncio.get_running_loop().call_soon(self._free_some)
+
+
+class BackgroundSealing:
+    """The sealing of one store. `keyspace`: the current keyspace. Use it from one event loop only."""
+
+    def __init__(self, keyspace: Keyspace) -> None:
+        self.keyspace = keyspace
+        self._is_arranged = False
+
+    def arrange(self) -> None:
+        """Seal blocks from the next turn of the event loop on, until none is waiting. O(1)."""
+        if not self._is_arranged:
+            self._is_arranged = True
+            asyncio.get_running_loop().call_soon(self._seal_some)
+
+    def _seal_some(self) -> None:
+        sealing = self.keyspace.sealing
+        sealing.step()
+        self._is_arranged = bool(sealing.waiting)
+        if self._is_arranged:
+            asyncio.get_running_loop().call_soon(self._seal_some)
+
 
 ExecuteTogether: TypeAlias = Callable[[], tuple[Sequence[Reply | StreamError], Outcome]]
 """Runs commands at one instant; returns their replies, or those of the first of them, and all effects."""

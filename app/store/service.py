@@ -28,11 +28,10 @@ from tailrace.app.store.joined_appends import JoinedAppends
 from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.log import Log
 from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
-from tailrace.app.store.publishing import Publisher
+from tailrace.app.store.publishing import Publisher, Receive
 from tailrace.app.store.readers import WaitingReaders
 from tailrace.app.store.recorder import Recorder
 from tailrace.app.store.upkeep import Upkeep
-from tailrace.app.store.waiting_read import Receive
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.engine import Engine

@@ -14,9 +14,8 @@ from typing import Literal, TypeAlias
 
 from tailrace.app.lifespan import keeping, ticking
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
-from tailrace.app.store.identity import new_identity
 from tailrace.app.store.service import EngineStore
-from tailrace.app.store.storage import Storage
+from tailrace.app.store.storage import Storage, new_identity
 from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.storage.schema import InUse

@@ -17,8 +17,8 @@ from tailrace.app.observability.audit import AuditLog
 from tailrace.app.protocols.classes import http_protocol, websocket_protocol
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.settings import Durability, Settings
-from tailrace.app.store.identity import new_identity
 from tailrace.app.store.service import EngineStore
+from tailrace.app.store.storage import new_identity
 from tailrace.app.token_buckets import TokenBuckets
 from tailrace.app.tokens.authenticator import FileAuthenticator
 from tailrace.core.engine import Engine

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
-from tailrace.app.open_files import BACKLOG
+from tailrace.app.process_tuning import BACKLOG
 from tailrace.app.server import bind
 from tailrace.testing.parts import Parts
 

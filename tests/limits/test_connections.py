@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tailrace.api.server_limits import ServerLimits
-from tailrace.app.open_files import BACKLOG, OPEN_FILES_MIN, OWN_FILES, REFUSED_MAX, budget_of
+from tailrace.app.process_tuning import BACKLOG, OPEN_FILES_MIN, OWN_FILES, REFUSED_MAX, budget_of
 from tailrace.app.protocols.connections import (
     PASSED_S_MAX,
     PORTIONS,

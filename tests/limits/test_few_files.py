@@ -12,7 +12,7 @@ from typing import Final
 import httpx
 import pytest
 
-from tailrace.app.open_files import budget_of
+from tailrace.app.process_tuning import budget_of
 from tests.support.server_process import TAILRACE, ServerProcess, running_server
 
 OPEN_FILES_MAX: Final = 64

@@ -25,8 +25,8 @@ from tailrace.api.wire import imports as imports_module
 from tailrace.app.lifespan import keeping
 from tailrace.app.store import batches as batches_module
 from tailrace.app.store import checkpoints as checkpoints_module
-from tailrace.app.store import retention_sweep as sweep_module
 from tailrace.app.store import storage as storage_module
+from tailrace.app.store import upkeep as sweep_module
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.core import commands as c

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tailrace.app.open_files import OPEN_FILES_MIN
+from tailrace.app.process_tuning import OPEN_FILES_MIN
 from tailrace.core.storage.data_files import BOOT_NAME, FILE_NAME
 from tests.crash.test_states_of_a_directory import LOGGED, STORED, contents, make
 from tests.support.server_process import TAILRACE, running_server, tailrace

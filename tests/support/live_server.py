@@ -18,7 +18,7 @@ from starlette.routing import Route
 from tailrace.api.application import create_api
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.websocket.route import WEBSOCKET_PATH
-from tailrace.app.open_files import BACKLOG
+from tailrace.app.process_tuning import BACKLOG
 from tailrace.app.protocols.classes import websocket_protocol
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.server import bind

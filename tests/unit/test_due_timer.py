@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from tailrace.app.store.due_timer import DueTimer
 from tailrace.app.store.service import EngineStore
+from tailrace.app.store.upkeep import DueTimer
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.keyspace import Keyspace

@@ -9,13 +9,13 @@ import json
 import subprocess
 import sys
 
-from tailrace.app.gc_tuning import IGNORED_FROM, MIDDLE_ROUNDS, OLD_ROUNDS, YOUNG_OBJECTS
+from tailrace.app.process_tuning import IGNORED_FROM, MIDDLE_ROUNDS, OLD_ROUNDS, YOUNG_OBJECTS
 
 OBJECTS = 2_000_000
 
 GROWING = f"""
 import gc, json
-from tailrace.app.gc_tuning import tune_garbage_collector
+from tailrace.app.process_tuning import tune_garbage_collector
 
 tune_garbage_collector()
 examined = []
@@ -27,7 +27,7 @@ print(json.dumps([max(examined), len(examined)]))
 
 CYCLES = """
 import gc, json, weakref
-from tailrace.app.gc_tuning import tune_garbage_collector
+from tailrace.app.process_tuning import tune_garbage_collector
 
 class Node:
     pass
@@ -44,7 +44,7 @@ print(json.dumps([dead() is None]))
 
 START = """
 import gc, json
-from tailrace.app.gc_tuning import tune_garbage_collector, uncollected
+from tailrace.app.process_tuning import tune_garbage_collector, uncollected
 
 collections = []
 gc.callbacks.append(lambda phase, info: phase == "start" and collections.append(info))

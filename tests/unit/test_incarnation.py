@@ -12,8 +12,7 @@ import pytest
 
 from tailrace.api.access.origins import ANSWER_HEADERS
 from tailrace.api.wire.replies import seek_json, split_json
-from tailrace.app.store.identity import new_identity
-from tailrace.app.store.storage import Storage
+from tailrace.app.store.storage import Storage, new_identity
 from tailrace.core.commands import Append, DeleteKeys, InfoStream, Range
 from tailrace.core.engine import Engine
 from tailrace.core.replies import RangeReply, SeekReply, SplitReply, StreamInfo

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from tailrace.app.store import commit
-from tailrace.app.store.late_disk import LATE_S, LateDisk
+from tailrace.app.store.commit import LATE_S, LateDisk
 from tests.support.commit_scene import Scene, created, play
 
 

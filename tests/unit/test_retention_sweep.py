@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tailrace.app.store.retention_sweep import RetentionSweep
+from tailrace.app.store.upkeep import RetentionSweep
 
 
 def test_a_sweep_runs_step_by_step_until_the_end() -> None:

@@ -7,7 +7,7 @@ import sys
 
 PROGRAM = """
 import sys
-from tailrace.app.thread_tuning import tune_thread_switches
+from tailrace.app.process_tuning import tune_thread_switches
 
 tune_thread_switches()
 print(sys.getswitchinterval())
