@@ -91,14 +91,17 @@ AUTHORITY: Final = rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[A-Za-z0-9:.%_~-]+\])(?:
 
 _HOST: Final = re.compile(AUTHORITY)
 
+HOSTS_KEPT: Final = 16
+"""How many results of each function below are kept. A server has few names; a client can send long ones."""
 
-@lru_cache(maxsize=256)
+
+@lru_cache(maxsize=HOSTS_KEPT)
 def is_host(value: bytes) -> bool:
     """Return whether the value of a `Host` header is a host."""
     return _HOST.fullmatch(value) is not None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=HOSTS_KEPT)
 def is_unbindable(host: bytes) -> bool:
     """Return whether DNS rebinding is impossible for the name in a `Host` header.
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from tailrace.app.cli.client.connection import INTERRUPTED
-from tailrace.app.cli.output import note
+from tailrace.app.cli.output import counted, note
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.storage import new_identity
 from tailrace.core.storage.inspection import check_groups, copy_whole, inspected
@@ -123,9 +123,11 @@ def verified(directory: Path, doing: str = "Verifying") -> str:
             show(progress, done, blocks)
         check_groups(keyspace)
         groups = [group for stream in streams for group in stream.groups.values()]
+        entries = counted(sum(stream.length for stream in streams), "entry")
+        pending = counted(sum(group.pending.count for group in groups), "pending entry")
         counts = (
-            f"{len(streams)} streams, {sum(stream.length for stream in streams)} entries in {blocks} blocks, "
-            f"{len(groups)} groups, {sum(group.pending.count for group in groups)} pending entries"
+            f"{counted(len(streams), 'stream')}, {entries} in {counted(blocks, 'block')}, "
+            f"{counted(len(groups), 'group')}, {pending}"
         )
         used = (
             " (a server uses the directory; this is its state at one instant)" if inspection.is_in_use else ""

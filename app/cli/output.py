@@ -31,6 +31,12 @@ def note(sentence: str) -> None:
     say(f"tailrace: {sentence}", err=True)
 
 
+def counted(count: int, name: str) -> str:
+    """Return a number with the noun that it counts: `1 entry`, `2,000 entries`."""
+    plural = f"{name.removesuffix('y')}ies" if name.endswith("y") else f"{name}s"
+    return f"{count:,} {name if count == 1 else plural}"
+
+
 def say_row(cells: Iterable[str]) -> None:
     """Print cells, separated by tabs."""
     typer.echo("\t".join(map(visible, cells)))

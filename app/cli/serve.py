@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -61,10 +62,25 @@ def _option(name: str) -> OptionInfo:
         metavar=name.rpartition("_")[2].upper(),
         help=f"{field.description}{default} ({ENVIRONMENT_PREFIX}{name.upper()})",
         show_default=False,
-        # `Path("")` is the current directory.
-        parser=given_path if field.annotation in {Path, Path | None} else None,
+        parser=_PARSERS.get(field.annotation),
     )
     return option
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+
+
+_PARSERS: Final[dict[Any, Callable[[str], Any]]] = {
+    int: _whole_number,
+    int | None: _whole_number,
+    # `Path("")` is the current directory.
+    Path: given_path,
+    Path | None: given_path,
+}
 
 
 def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
@@ -165,7 +181,9 @@ def _complaints(error: ValidationError, given: dict[str, Any]) -> list[str]:
     for problem in error.errors(include_url=False):
         name = str(problem["loc"][0])
         shown = f"--{name.replace('_', '-')}" if name in given else f"{ENVIRONMENT_PREFIX}{name.upper()}"
-        complaints.append(f"{shown}: {problem['msg'].removeprefix('Value error, ')}")
+        # The errors of the validators of `Settings` name the value, where it is no secret.
+        value = "" if problem["type"] == "value_error" else f", not {problem['input']!r}"
+        complaints.append(f"{shown}: {problem['msg'].removeprefix('Value error, ')}{value}")
     return complaints
 
 

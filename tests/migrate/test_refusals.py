@@ -76,8 +76,8 @@ def test_a_dry_run_tells_what_would_happen_and_writes_nothing(
     one_stream(another_redis_8, "dry:part")
     printed = migrated(redis_8, another_redis_8, "--keys", "dry:*", "--dry-run", directory=tmp_path)
     assert "2 streams, 3 entries" in printed
-    assert "dry:new: 1 entries, new" in printed
-    assert "dry:part: 2 entries, continues after 1 entries" in printed
+    assert "dry:new: 1 entry, new" in printed
+    assert "dry:part: 2 entries, continues after 1 entry" in printed
     assert another_redis_8.run("EXISTS", "dry:new") == 0
     assert another_redis_8.run("XLEN", "dry:part") == 1
     assert migrated(redis_8, tmp_path / "data", "--keys", "dry:*", "--dry-run", directory=tmp_path)

@@ -14,7 +14,7 @@ import pytest
 from tests.support.server_process import ServerProcess, running_server, tailrace
 
 ENTRIES = 500
-HOLDS = f"1 streams, {ENTRIES} entries in 5 blocks, 1 groups, {ENTRIES} pending entries"
+HOLDS = f"1 stream, {ENTRIES:,} entries in 5 blocks, 1 group, {ENTRIES} pending entries"
 
 
 def fill(server: ServerProcess) -> None:
@@ -108,7 +108,7 @@ def test_salvage_writes_what_is_intact_to_a_new_directory_and_lists_what_is_lost
     result = tailrace("check", "--salvage", str(target), str(damaged))
     assert result.returncode == 1
     first, *losses = result.stdout.splitlines()
-    assert first.startswith(f"{target} has all intact data of {damaged}: 1 streams, 400 entries")
+    assert first.startswith(f"{target} has all intact data of {damaged}: 1 stream, 400 entries")
     assert len(losses) == 1
     assert losses[0].startswith("lost: stream 1: 100 entries from ")
     assert contents(damaged) == before

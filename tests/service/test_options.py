@@ -25,7 +25,7 @@ def words_of(text: str) -> str:
         (["--host", "example.org"], "--host: 'example.org' is not a loopback address"),
         (["--port", "70000"], "--port: Input should be less than or equal to 65535"),
         (["--cache-mb", "0"], "--cache-mb: Input should be greater than or equal to 1"),
-        (["--port", "http"], "'--port': Input should be a valid integer"),
+        (["--port", "http"], "'--port': 'http' is not a whole number"),
         (["--shutdown-grace-s", "0"], "--shutdown-grace-s: Input should be greater than or equal to 1"),
         (["--log-level", "loud"], "'loud' is not one of"),
         (["--data-dir", ""], "'--data-dir': the path is empty"),
@@ -45,7 +45,8 @@ def test_a_wrong_option_is_named_with_what_is_wrong_and_status_two(
 def test_a_wrong_setting_is_named_as_the_environment_names_it() -> None:
     result = tailrace("serve", environment={"TAILRACE_DURABILITY": "sometimes"})
     assert result.returncode == 2
-    assert "TAILRACE_DURABILITY: Input should be 'always', 'interval' or 'none'" in words_of(result.stderr)
+    text = words_of(result.stderr)
+    assert "TAILRACE_DURABILITY: Input should be 'always', 'interval' or 'none', not 'sometimes'" in text
 
 
 def test_an_empty_variable_is_an_error_and_not_the_current_directory() -> None:

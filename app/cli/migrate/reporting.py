@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, cast
 from tailrace.app.cli.migrate.port import Place, Refusal, as_map, text
 from tailrace.app.cli.migrate.progress import Meter
 from tailrace.app.cli.migrate.running import Surveyed
-from tailrace.app.cli.output import note, say
+from tailrace.app.cli.output import counted, note, say
 
 STREAMS_SHOWN: Final = 20
 DIFFERENCES_SHOWN: Final = 20
@@ -20,17 +20,17 @@ _SETTINGS: Final = (b"CONFIG", b"GET", b"stream-*")
 def print_survey(streams: Sequence[Surveyed], *, all_of_them: bool) -> None:
     """Print the totals, and the streams: all, or the first."""
     totals = (
-        _counted(len(streams), "stream"),
-        f"{sum(each.facts.length for each in streams):,} entries",
-        _counted(sum(len(each.facts.groups) for each in streams), "group"),
-        f"{sum(map(_pending_count, streams)):,} pending entries",
+        counted(len(streams), "stream"),
+        counted(sum(each.facts.length for each in streams), "entry"),
+        counted(sum(len(each.facts.groups) for each in streams), "group"),
+        counted(sum(map(_pending_count, streams)), "pending entry"),
     )
     say(", ".join(totals))
     if not streams:
         note("the source has no stream to copy; --keys selects streams by their keys")
     shown = streams if all_of_them else streams[:STREAMS_SHOWN]
     for each in shown:
-        say(f"  {text(each.key)}: {each.facts.length:,} entries, {each.state}")
+        say(f"  {text(each.key)}: {counted(each.facts.length, 'entry')}, {each.state}")
     if len(shown) < len(streams):
         say(f"  and {len(streams) - len(shown):,} more; --dry-run shows all")
 
@@ -93,13 +93,9 @@ def print_comparison(result: Compared, meter: Meter) -> None:
         note(f"{text(key)}: {difference}")
     count = result.total
     parts = (
-        _counted(meter.streams, "stream"),
-        f"{meter.entries:,} entries",
-        _counted(meter.groups, "group"),
-        f"{meter.pending:,} pending entries",
+        counted(meter.streams, "stream"),
+        counted(meter.entries, "entry"),
+        counted(meter.groups, "group"),
+        counted(meter.pending, "pending entry"),
     )
-    say(f"compared {', '.join(parts)}: {_counted(count, 'difference') if count else 'equal'}")
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
+    say(f"compared {', '.join(parts)}: {counted(count, 'difference') if count else 'equal'}")

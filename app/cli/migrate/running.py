@@ -22,6 +22,7 @@ from tailrace.app.cli.migrate.patience import Patience
 from tailrace.app.cli.migrate.port import CannotMigrate, Place, one, text
 from tailrace.app.cli.migrate.progress import Meter
 from tailrace.app.cli.migrate.retention import held
+from tailrace.app.cli.output import counted
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
 ROUND_S: Final = 1.0
@@ -108,7 +109,7 @@ class Migration:
     def _beside(self, key: bytes, facts: StreamFacts, present: StreamFacts, losses: list[str]) -> Surveyed:
         """Return the survey of a stream that the target has as well."""
         if key in self._begun or is_part(self._source, self._target, key, facts, present):
-            state = f"continues after {present.length:,} entries"
+            state = f"continues after {counted(present.length, 'entry')}"
             return Surveyed(key, facts, state, "", losses, after=present.last_id)
         if self._rules.replace:
             return Surveyed(key, facts, "replaces the target's stream", "", losses, is_replaced=True)
