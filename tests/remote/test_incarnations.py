@@ -22,8 +22,9 @@ from tailrace.core.commands import Range
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import RangeReply
 from tailrace_spark.errors import DataLoss
+from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.options import read_options
-from tailrace_spark.source.parts import Part, parts_between
+from tailrace_spark.source.parts import Part, parts_of
 from tailrace_spark.source.stream_requests import SourceStream
 from tests.support.engines import RedisOnPort, executable_of
 from tests.support.live_gateway import LiveGateway, live_gateway
@@ -168,12 +169,14 @@ def test_the_source_of_spark_plans_and_reads_a_stream(gateway: LiveGateway, key:
     assert look.incarnation
     assert (look.start, look.last_id) == ("0-18446744073709551615", "10-0")
     ends = stream.part_ends(look.start, look.last_id, 3)
-    parts = parts_between(key, look.incarnation, look.start, ends)
+    position = Position("10-0", look.incarnation, ends=tuple(ends))
     lines = [
         block
-        for part in parts
-        if isinstance(part, Part) and stream.is_still(part.incarnation)
-        for block in stream.lines(part.start, part.end)
+        for part in parts_of({key: position}, {key: look.start})
+        if isinstance(part, Part)
+        for each in part.ranges
+        if stream.is_still(each.incarnation)
+        for block in stream.lines(each.start, each.end)
     ]
     assert b"".join(lines).count(b"\n") == 10
     assert stream.page_end(look.start, 4) == "4-0"

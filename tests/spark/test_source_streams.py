@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from threading import Thread
 from typing import Any
 
 import httpx
+import pyarrow as pa
 import pytest
 
 from tailrace_client import Tailrace
 from tailrace_spark.errors import BadOption, DataLoss, SourceError
 from tailrace_spark.sink.staging import places_of
 from tailrace_spark.source import looks
+from tailrace_spark.source.checkpoint import Offset
 from tailrace_spark.source.options import write_options
 from tailrace_spark.source.parts import Part
 from tailrace_spark.source.selection import literal_prefix, selected
-from tests.spark.readers import Query, add, batch_parts, drop, ids_in, options_for
+from tailrace_spark.source.shares import packs_of
+from tests.spark.readers import Query, add, batch_parts, delete, drop, options_for
 
 
 def streams_in(query: Query) -> dict[str, list[str]]:
     """The ids that the next batch reads, by `_stream`."""
     end = query.plan()
     found: dict[str, list[str]] = {}
-    for part in query.reader.partitions(query.offset, end):
-        for batch in query.reader.read(part):
-            for name, entry_id in zip(batch["_stream"].to_pylist(), batch["_id"].to_pylist(), strict=True):
-                found.setdefault(name, []).append(entry_id)
+    for name, entry_id in (row for part in parts_in(query, end) for row in part):
+        found.setdefault(name, []).append(entry_id)
     query.offset = end
     return found
+
+
+def parts_in(query: Query, end: Offset) -> list[list[tuple[str, str]]]:
+    """`_stream` and `_id` of the entries that each part of the batch reads."""
+    parts = query.reader.partitions(query.offset, end)
+    return [list(rows_in(query.reader.read(part))) for part in parts]
+
+
+def rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, str]]:
+    for batch in batches:
+        yield from zip(batch["_stream"].to_pylist(), batch["_id"].to_pylist(), strict=True)
 
 
 # --- which streams -------------------------------------------------------------------------------------
@@ -106,8 +119,8 @@ def test_a_batch_read_has_the_entries_of_all_streams_each_up_to_its_own_end(base
             starts = json.dumps({"b:1": "2-0", "b:2": "earliest"})
             ends = json.dumps({"b:1": "latest", "b:2": "2"})
         reader, parts = batch_parts(base_url, startingOffsets=starts, endingOffsets=ends, **choice)
-        found = [(part.stream, ids_in(reader.read(part))) for part in parts if isinstance(part, Part)]
-        assert sorted(found) == [("b:1", ["2-0", "3-0"]), ("b:2", ["1-0", "2-0"])]
+        found = sorted(row for part in parts for row in rows_in(reader.read(part)))
+        assert found == [("b:1", "2-0"), ("b:1", "3-0"), ("b:2", "1-0"), ("b:2", "2-0")]
 
 
 def test_the_argument_of_load_and_save_names_the_stream() -> None:
@@ -261,3 +274,67 @@ def test_names_that_are_not_utf_8_match_no_pattern_and_end_no_list(
     for name in ("u:a", "u:%80", "u:%80b", "u:%C3%BC"):
         httpx.post(f"{base_url}/v1/streams/{name}/entries", json={"fields": {"n": "1"}}).raise_for_status()
     assert set(streams_in(Query(base_url, streamPattern="u:.*"))) == {"u:a", "u:ü"}
+
+
+# --- parts that several streams share ------------------------------------------------------------------
+
+
+def test_streams_with_few_entries_share_a_part_that_a_replay_reads_again(base_url: str) -> None:
+    names = [f"pack:{number}" for number in range(5)]
+    for name in names:
+        add(base_url, name, "1-0", "2-0")
+    query = Query(base_url, streamPattern="pack:.*")
+    end = query.plan()
+    assert parts_in(query, end) == [[(name, f"{ms}-0") for name in names for ms in (1, 2)]]
+    delete(base_url, "pack:1", "1-0", "2-0")
+    delete(base_url, "pack:3", "2-0")
+    add(base_url, "pack:4", "3-0")
+    replay = Query(base_url, offset=query.offset, streamPattern="pack:.*", minPartitions=5)
+    (part,) = parts_in(replay, end)
+    left = {"pack:0": (1, 2), "pack:2": (1, 2), "pack:3": (1,), "pack:4": (1, 2)}
+    assert part == [(name, f"{ms}-0") for name, numbers in left.items() for ms in numbers]
+    query.offset = end
+    assert parts_in(query, query.plan()) == [[("pack:4", "3-0")]]
+
+
+@pytest.mark.parametrize("lost", ["deleted", "deleted and created again"])
+def test_a_stream_of_a_shared_part_that_is_gone_before_its_task_is_data_loss_in_that_stream(
+    base_url: str, lost: str
+) -> None:
+    for name in ("share:1", "share:2", "share:3"):
+        add(base_url, name, "1-0")
+    strict, lossy = (
+        Query(base_url, streamPattern="share:.", failOnDataLoss=fails) for fails in ("true", "false")
+    )
+    ((strict_part,), (lossy_part,)) = (
+        each.reader.partitions(each.offset, each.plan()) for each in (strict, lossy)
+    )
+    drop(base_url, "share:2")
+    if lost != "deleted":
+        add(base_url, "share:2", "1-0")
+    with pytest.raises(DataLoss, match=f"stream 'share:2' at http.*: the stream was {lost}"):
+        list(strict.reader.read(strict_part))
+    assert list(rows_in(lossy.reader.read(lossy_part))) == [("share:1", "1-0"), ("share:3", "1-0")]
+    for name in ("share:1", "share:2", "share:3"):
+        drop_if_there(base_url, name)
+
+
+def drop_if_there(url: str, stream: str) -> None:
+    httpx.delete(f"{url}/v1/streams/{stream}")
+
+
+def test_parts_are_shared_only_so_far_that_as_many_remain_as_the_options_demand(base_url: str) -> None:
+    for number in range(6):
+        add(base_url, f"least:{number}", "1-0")
+    for least, sizes in ((1, [6]), (2, [3, 3]), (3, [2, 2, 2]), (4, [1] * 6), (6, [1] * 6)):
+        _, parts = batch_parts(base_url, streamPattern="least:.", minPartitions=least)
+        assert [len(part.ranges) for part in parts if isinstance(part, Part)] == sizes
+
+
+def test_a_pack_has_a_bounded_number_of_entries_and_streams() -> None:
+    counts = {"a": 3, "b": 9, "c": 3, "d": 3, "e": 11}
+    assert packs_of(counts, 9, 9) == {"a": 0, "c": 0, "d": 0}
+    assert packs_of(counts, 12, 9) == {"a": 0, "c": 0, "d": 0}
+    assert packs_of({**counts, "f": 9}, 18, 9) == {"a": 0, "b": 0, "c": 0, "d": 0}
+    assert packs_of(dict.fromkeys("abcde", 1), 9, 2) == {"a": 0, "b": 0, "c": 1, "d": 1}
+    assert packs_of({}, 9, 2) == {}

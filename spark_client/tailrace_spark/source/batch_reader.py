@@ -24,7 +24,7 @@ from tailrace_spark.source.limits import LIMITING
 from tailrace_spark.source.looks import Selection
 from tailrace_spark.source.offsets import earlier
 from tailrace_spark.source.options import ReadOptions
-from tailrace_spark.source.parts import parts_between, read_part
+from tailrace_spark.source.parts import parts_of, read_part
 from tailrace_spark.source.pushdown import narrowed
 from tailrace_spark.source.stretches import Stretch, Stretches, stretches_after
 
@@ -53,11 +53,7 @@ class TailraceReader(DataSourceReader):
         selection = Selection(self._options)
         ranges = self._bounded(stretches_after(selection, None, selection.look({}), None))
         batch = planned(selection, ranges, counts_of(selection, ranges))
-        return [
-            part
-            for name, position in batch.items()
-            for part in parts_between(name, position.incarnation, ranges[name].after, position.ends or ())
-        ]
+        return parts_of(batch, {name: ranges[name].after for name in batch})
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one part, in a task."""

@@ -15,13 +15,18 @@ from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.looks import Selection
 from tailrace_spark.source.offsets import earlier, parsed
 from tailrace_spark.source.options import PARTITIONS_MAX, ReadOptions
-from tailrace_spark.source.shares import parts_for, shares
+from tailrace_spark.source.shares import packs_of, parts_for, shares
 from tailrace_spark.source.stream_requests import SourceStream
 from tailrace_spark.source.stretches import Stretch, Stretches
 
 ENTRIES_A_PARTITION: Final = 250_000
 """The target size of a partition, about 30 MB. Spark alone needs some tenths of a second to start and end a
 task: with partitions of a fifth of this size, writing Parquet took twice as long."""
+
+ENTRIES_SHARED: Final = 10_000
+STREAMS_SHARED: Final = 100
+"""The most entries and streams of a part that several streams share. To read so many entries takes about as
+long as Spark needs to start and end a task; each stream takes some requests of its own."""
 
 Counts: TypeAlias = Mapping[str, int]
 
@@ -62,12 +67,14 @@ def part_counts(options: ReadOptions, counts: Counts) -> Counts:
 def planned(selection: Selection, batch: Stretches, counts: Counts) -> dict[str, Position]:
     """Return the positions at the end of the batch, with the parts of the batch."""
     parts = part_counts(selection.options, counts)
+    packs = _packs(selection.options, counts, parts)
     return {
         name: Position(
             stretch.end,
             stretch.incarnation,
             stretch.after,
             part_ends(selection.stream(name), stretch.after, stretch.end, parts.get(name, 0)),
+            pack=packs.get(name),
         )
         for name, stretch in batch.items()
         if not stretch.is_empty
@@ -80,6 +87,13 @@ def part_ends(stream: SourceStream, after: str, end: str, parts: int) -> tuple[s
     if parts <= 1:
         return (end,) * parts
     return tuple(stream.part_ends(after, end, parts)) or (end,)
+
+
+def _packs(options: ReadOptions, counts: Counts, parts: Counts) -> Counts:
+    """Return which streams share a part. Parts are shared only so far that `minPartitions` of them remain."""
+    small = {name: counts[name] for name, number in parts.items() if number == 1}
+    entries_max = max(sum(counts.values()) // options.min_partitions, 1)
+    return packs_of(small, min(entries_max, ENTRIES_SHARED), STREAMS_SHARED)
 
 
 def _most_entries(selection: Selection, waiting: Stretches, counts: Counts) -> int | None:

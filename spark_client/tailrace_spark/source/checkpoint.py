@@ -6,7 +6,8 @@ how that batch was cut into parts.
 `id`: the end of the last batch. `incarnation`: the stream that the id belongs to; a stream that is deleted
 and created again has another one. `from`, `parts`: the last batch has the entries after `from`, in parts that
 end at these ids. So a replayed batch has the same parts as before, even if entries were deleted in between.
-Both are left out if the batch has no entries of the stream. `"start": true`: no batch has reached the id yet.
+Both are left out if the batch has no entries of the stream. `pack`: the streams with the same number have
+one part each, and one task reads them all. `"start": true`: no batch has reached the id yet.
 
 Earlier releases stored the offset of the only stream: `{"id": end}`, in the first batch with `"from"`. These
 offsets are still read. This module sends no requests.
@@ -34,7 +35,8 @@ class Position:
 
     `is_start`: no batch has reached the id; the query begins after it, and the stream may end below it.
     `after`, `ends`: the id after which that batch began, and the last id of each of its parts. No `ends`: the
-    batch has no entries of the stream. `ends` is None if an earlier release planned the batch.
+    batch has no entries of the stream. `ends` is None if an earlier release planned the batch. `pack`: the
+    number that the stream shares with others whose only part the same task reads; None if there are none.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Position:
     after: str | None = None
     ends: tuple[str, ...] | None = ()
     is_start: bool = False
+    pack: int | None = None
 
     def reached(self) -> Position:
         """Return the position without the batch that ended there."""
@@ -90,6 +93,8 @@ def _stored(position: Position) -> dict[str, Any]:
         stored["start"] = True
     if position.ends:
         stored |= {"from": position.after, "parts": list(position.ends)}
+    if position.pack is not None:
+        stored["pack"] = position.pack
     return stored
 
 
@@ -100,4 +105,5 @@ def _position(stored: Mapping[str, Any]) -> Position:
         stored.get("from"),
         tuple(stored.get("parts", ())),
         is_start=stored.get("start", False),
+        pack=stored.get("pack"),
     )

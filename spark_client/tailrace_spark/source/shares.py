@@ -1,4 +1,5 @@
-"""How streams share a limit: in proportion to what is waiting in each. This module only computes."""
+"""How streams share a limit, in proportion to what is waiting in each, and how they share parts. This module
+only computes."""
 
 from __future__ import annotations
 
@@ -36,3 +37,17 @@ def parts_for(least: int, entries_per_part: int, most: int, counts: Mapping[str,
         for name, count in counts.items()
         if count
     }
+
+
+def packs_of(counts: Mapping[str, int], entries_max: int, streams_max: int) -> dict[str, int]:
+    """Return the number of the pack of each stream: streams with one number share a part, which has at most
+    `entries_max` entries of `streams_max` streams. A stream that shares with no other has no number."""
+    packs: list[list[str]] = [[]]
+    entries = 0
+    for name in sorted(counts, key=lambda name: (counts[name], name)):
+        if len(packs[-1]) == streams_max or entries + counts[name] > entries_max:
+            packs.append([])
+            entries = 0
+        packs[-1].append(name)
+        entries += counts[name]
+    return {name: number for number, pack in enumerate(packs) if len(pack) > 1 for name in pack}

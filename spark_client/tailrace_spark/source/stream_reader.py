@@ -24,6 +24,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -43,7 +44,7 @@ from tailrace_spark.source.checkpoint import UNPINNED, Offset, Position, Positio
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.looks import Looks, Selection
 from tailrace_spark.source.options import MS_PER_S, ReadOptions
-from tailrace_spark.source.parts import parts_between, read_part
+from tailrace_spark.source.parts import parts_of, read_part
 from tailrace_spark.source.progress import GroupMover, progress
 from tailrace_spark.source.stretches import Stretches, stretches_after
 
@@ -127,7 +128,9 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         were trimmed, or their stream is gone."""
         before = positions_of(start, self._options.streams) or {}
         after = positions_of(end, self._options.streams) or {}
-        return [part for name in after for part in self._parts(name, before.get(name), after[name])]
+        batch = {name: each for name, each in after.items() if each.ends != () and each != before.get(name)}
+        begun = {name: each.begun(before.get(name)) for name, each in batch.items()}
+        return parts_of({name: self._checked(name, begun[name], batch[name]) for name in batch}, begun)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one part, in a task."""
@@ -167,21 +170,18 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         left_ms = int(self._options.limits.delay_ms - passed_ms)
         return min(left_ms, self._options.poll_ms) if left_ms > 0 else None
 
-    def _parts(self, name: str, before: Position | None, position: Position) -> list[InputPartition]:
-        """Return the parts of a batch in one stream; `before` is where the batch before it ended."""
-        if position.ends == () or position == before:
-            return []
+    def _checked(self, name: str, after: str, position: Position) -> Position:
+        """Return the position with the ends of its parts, after a check that all entries of the batch are
+        there."""
         stream = self._selection.stream(name)
-        after = position.begun(before)
         ends = position.ends
         if ends is None:
-            count = stream.count(after, position.id)
-            ends = part_ends(
-                stream, after, position.id, part_counts(self._options, {name: count}).get(name, 0)
-            )
+            counts = {name: stream.count(after, position.id)}
+            parts = part_counts(self._options, counts).get(name, 0)
+            ends = part_ends(stream, after, position.id, parts)
         if stream.is_still(position.incarnation):
             stream.check_untrimmed(after)
-        return parts_between(name, position.incarnation, after, ends)
+        return replace(position, ends=ends)
 
 
 def _pinned(waiting: Stretches) -> Positions:
