@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
+from threading import main_thread
 from typing import Any, Final
 
 import pytest
 
-from tailrace_client import Tailrace
+from tailrace_client import Tailrace, TailraceError
 from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.errors import SinkError
+from tailrace_spark.sink.appender import Appender
 from tailrace_spark.sink.commit import Commit
 from tailrace_spark.sink.commit_state import BEGUN, Batch, State
 from tailrace_spark.sink.options import SinkOptions
@@ -86,11 +91,13 @@ class _Last:
 class Run:
     """One run of a query that writes a batch. It may be killed at one of its requests."""
 
-    def __init__(self, url: str, stream: str, run: str, batch: int = 7, **options: Any) -> None:
+    def __init__(
+        self, url: str, stream: str, run: str, batch: int = 7, producer: str = "query", **options: Any
+    ) -> None:
         self.mortal = Mortal(Endpoint((url,), TokenSource(), 60))
         self.options = SinkOptions(retry_deadline_s=0, **options)
-        self.batch = Batch("query", batch, "", run)
-        self.places = places_of(stream, "query")
+        self.batch = Batch(producer, batch, "", run)
+        self.places = places_of(stream, producer)
         self._stream = stream
         self._url = url
 
@@ -102,7 +109,7 @@ class Run:
         return [self.staged(number, part) for number, part in enumerate(parts)]
 
     def staged(self, number: int, part: Sequence[Sequence[int]]) -> list[Chunk]:
-        replay = Replay("query", self.batch.number, "")
+        replay = Replay(self.batch.producer_id, self.batch.number, "")
         sender = Sender(self.mortal, replay, self.options, Sent(), 0)  # type: ignore[arg-type]
         stager = Stager(sender, self.places, encoding_of(self.options), [])
         for chunk, rows in enumerate(part):
@@ -241,6 +248,47 @@ def test_a_chunk_that_is_gone_is_an_error_that_says_so(url: str, stream: str) ->
         Run(url, stream, "second").write(FIRST)
 
 
+def test_an_interrupt_ends_the_commit_and_no_thread_appends_after_it(
+    url: str, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = list(range(60))
+    run = Run(url, stream, "first")
+    chosen = run.choose(run.commit.begin(), run.stage([[[row] for row in rows]]))
+    appended = count(1)
+    append = Appender.append
+
+    def interrupted(*arguments: Any) -> None:
+        append(*arguments)
+        if next(appended) == 2:
+            signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+
+    monkeypatch.setattr(Appender, "append", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run.commit.finish(chosen)
+    published = numbers(url, stream)
+    assert 2 <= len(published) < len(rows)
+    assert next(appended) == len(published) + 1
+    monkeypatch.undo()
+    Run(url, stream, "second").write([[rows]])
+    assert numbers(url, stream) == rows
+
+
+@pytest.mark.parametrize("killed_at", range(4, 12))
+def test_a_target_that_is_deleted_between_two_attempts_gets_all_rows_of_the_batch_once(
+    url: str, stream: str, killed_at: int
+) -> None:
+    killed = Run(url, stream, "first")
+    killed.mortal.requests_left, killed.mortal.is_carried_out = killed_at, True
+    with suppress(Killed):
+        killed.write(FIRST)
+    with Tailrace(url) as tailrace:
+        with suppress(TailraceError):  # killed before the first append
+            tailrace.stream(stream).delete()
+        ((_, state),) = tailrace.stream(killed.places.commit).last()
+    Run(url, stream, "second").write(OTHER)
+    assert numbers(url, stream) == ([] if state["state"] == "done" else [1, 2, 3, 4])
+
+
 def test_a_chunk_larger_than_an_entry_is_staged_in_pieces(
     url: str, stream: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +310,7 @@ class Chaos:
 
     url: str
     stream: str
+    producer: str
     random: random.Random
     sleeping: list[tuple[Run, State, list[list[Chunk]]]] = field(default_factory=list)
     did: Counter[str] = field(default_factory=Counter)
@@ -269,7 +318,7 @@ class Chaos:
     def write(self, batch: int, rows: Sequence[int]) -> None:
         """Run after run, until one ends."""
         for attempt in range(30):
-            run = Run(self.url, self.stream, f"{batch}.{attempt}", batch)
+            run = Run(self.url, self.stream, f"{batch}.{attempt}", batch, self.producer)
             way = self.random.choice(("whole", "killed", "killed", "sleeps", "overtaken"))
             self.did[way] += 1
             try:
@@ -286,7 +335,7 @@ class Chaos:
                 self.did[type(error).__name__] += 1
                 continue
             return
-        Run(self.url, self.stream, f"{batch}.last", batch).write(self.cut(rows))
+        Run(self.url, self.stream, f"{batch}.last", batch, self.producer).write(self.cut(rows))
 
     def sleep(self, run: Run, rows: Sequence[int]) -> None:
         begun = run.commit.begin()
@@ -315,13 +364,16 @@ class Chaos:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_row_is_there_once_though_runs_are_killed_sleep_and_cut_a_batch_at_random(
+def test_every_row_of_two_queries_is_there_once_though_runs_are_killed_sleep_and_cut_a_batch_at_random(
     url: str, stream: str, seed: int
 ) -> None:
-    chaos = Chaos(url, stream, random.Random(seed))
-    for batch in range(8):
-        chaos.write(batch, range(batch * 10, batch * 10 + 10))
-    while chaos.sleeping:
-        chaos.wake()
-    assert numbers(url, stream) == list(range(80)), chaos.did
-    assert chaos.did["Killed"] > 0
+    queries = [Chaos(url, stream, name, random.Random(f"{seed} {name}")) for name in ("one", "other")]
+    for batch in range(5):
+        for place, query in enumerate(queries):
+            first = batch * 20 + place * 10
+            query.write(batch, range(first, first + 10))
+    for query in queries:
+        while query.sleeping:
+            query.wake()
+        assert query.did["Killed"] > 0
+    assert numbers(url, stream) == list(range(100)), [query.did for query in queries]

@@ -164,12 +164,18 @@ class Commit:
     # --- publishing ---------------------------------------------------------------------------------------
 
     def _published(self, state: State, parts: Sequence[Sequence[Chunk]]) -> PartitionCounts:
+        """Publish the partitions. An error in one of them, and an interrupt, stops the others: no thread
+        appends when this has returned or raised."""
         stop = Event()
         with ThreadPoolExecutor(PUBLISHERS, "tailrace-publish") as pool:
             running = [
                 pool.submit(self._publish, state, number, part, stop) for number, part in enumerate(parts)
             ]
-        return summed([each.result() for each in running])
+            try:
+                return summed([each.result() for each in running])
+            except BaseException:
+                stop.set()
+                raise
 
     def _publish(self, state: State, number: int, part: Sequence[Chunk], stop: Event) -> PartitionCounts:
         """Publish the chunks of one partition in their order. When one partition fails, the others stop."""
