@@ -16,9 +16,9 @@ from itertools import count
 from typing import Any, Final
 
 HOP_BY_HOP: Final = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
-TOO_MANY: Final = (
-    b'{"type":"about:blank","title":"Busy","status":429,"detail":"slow down","code":"RATE_LIMITED",'
-    b'"retryable":true,"side_effects":"none","request_id":null}'
+REFUSAL: Final = (
+    '{{"type":"about:blank","title":"Busy","status":{},"detail":"not now","code":"{}",'
+    '"retryable":true,"side_effects":"none","request_id":null}}'
 )
 
 
@@ -28,7 +28,14 @@ class Fault(Enum):
     NONE = "answered as the server answers"
     ANSWER_LOST = "carried out, and the connection cut before the answer"
     TOO_MANY_REQUESTS = "refused with 429 and Retry-After"
+    UNAVAILABLE = "refused with 503 and Retry-After"
     CUT = "cut before it reaches the server"
+
+
+REFUSED_WITH: Final = {
+    Fault.TOO_MANY_REQUESTS: (429, "RATE_LIMITED"),
+    Fault.UNAVAILABLE: (503, "NOT_ACCEPTING"),
+}
 
 
 class FaultyProxy:
@@ -74,9 +81,10 @@ class FaultyProxy:
             def do_request(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 fault = proxy.next_fault()
-                if fault is Fault.TOO_MANY_REQUESTS:
+                if fault in REFUSED_WITH:
                     busy = [("Content-Type", "application/problem+json"), ("Retry-After", "0")]
-                    return self._answer(429, busy, TOO_MANY)
+                    status, code = REFUSED_WITH[fault]
+                    return self._answer(status, busy, REFUSAL.format(status, code).encode())
                 if fault is Fault.CUT:
                     return self._cut()
                 answer = proxy.forward(self, body)

@@ -19,6 +19,8 @@ from typing import Any, Final
 
 import pyspark
 
+from tests.spark.queries import CHUNK_ROWS
+
 ROOT: Final = Path(__file__).parents[2]
 SPARK_HOME: Final = Path(pyspark.__file__).parent
 STARTS_WITHIN_S: Final = 120
@@ -31,10 +33,11 @@ QUICK: Final = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.buffer.size": "4096",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(CHUNK_ROWS // 10),
     "spark.executorEnv.PYTHONPATH": PYTHONPATH,
 }
-"""Settings of a driver under test: rows pass in small portions, so that a task takes long over its rows."""
+"""Settings of a driver under test: rows pass in portions far smaller than a chunk, so that a task stages
+chunks before it has read all its rows."""
 
 
 class Driver:
