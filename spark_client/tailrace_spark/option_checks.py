@@ -1,4 +1,5 @@
-"""Checks for the values of options: name, type and bounds. An invalid value raises `BadOption`.
+"""Checks for the values of options (name, type and bounds) and for the session. An invalid value raises
+`BadOption`.
 
 This module owns the checks that the sink, the data source and the archive job share. The options themselves
 are listed in `sink/options.py` and `source/options.py`.
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+
+from pyspark.sql import SparkSession
 
 from tailrace_spark.errors import BadOption
 
@@ -84,3 +87,9 @@ def ascii_text(name: str, value: object, most: int) -> str:
             "spaces at its ends"
         )
     return found
+
+
+def check_classic(session: object, what: str, instead: str) -> None:
+    """Raise `BadOption` if the session uses Spark Connect. `what` does not work then; `instead` does."""
+    if not isinstance(session, SparkSession):
+        raise BadOption(f"{what} does not work with a Spark Connect session; {instead}")

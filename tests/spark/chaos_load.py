@@ -15,7 +15,7 @@ from threading import Condition, Event, Thread
 from typing import Final
 
 from tailrace_client import NO_RETRIES, RetryPolicy, Tailrace, TailraceError
-from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, parsed
+from tailrace_spark.entry_ids import LAST_POSSIBLE_ID, parsed
 from tests.spark.chaos_plan import COPY, DECOYS_FROM, GROUP, INPUT, SUNK, Plan, with_decoys
 from tests.support.server_process import ServerProcess
 

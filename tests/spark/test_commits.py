@@ -18,8 +18,7 @@ from tailrace_client import Tailrace, TailraceError
 from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.errors import SinkError
 from tailrace_spark.sink.appender import Appender
-from tailrace_spark.sink.commit import Commit
-from tailrace_spark.sink.commit_state import BEGUN, Batch, State
+from tailrace_spark.sink.commit import BEGUN, Batch, Commit, State
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts
 from tailrace_spark.sink.sender import Replay, Sender, Sent

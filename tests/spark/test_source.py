@@ -15,7 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from tailrace_client import Tailrace
 from tailrace_spark import TailraceDataSource
-from tailrace_spark.sink.columns import named
+from tailrace_spark.sink.sink import named
 from tests.spark.queries import (
     assert_each_once,
     numbered_rows,

@@ -26,8 +26,8 @@ from pyspark.sql.types import StructType
 
 from tailrace_client import Tailrace
 from tailrace_spark import TailraceDataSource
+from tailrace_spark.entry_ids import LAST_POSSIBLE_ID, SEQ_MAX, ZERO_ID
 from tailrace_spark.source.columns import SCHEMA, Columns
-from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, SEQ_MAX, ZERO_ID
 from tailrace_spark.source.pushdown import NOTHING, narrowed
 from tests.spark.queries import settings
 from tests.support.server_process import running_server

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tailrace_spark.entry_ids import earlier, just_above, just_below, later
 from tailrace_spark.errors import BadOption
-from tailrace_spark.source.offsets import (
-    Bound,
-    earlier,
-    ending_bound,
-    just_above,
-    just_below,
-    later,
-    starting_bound,
-)
+from tailrace_spark.source.offsets import Bound, ending_bound, starting_bound
 from tailrace_spark.source.options import read_options, write_options
 
 SEQ_MAX = (1 << 64) - 1

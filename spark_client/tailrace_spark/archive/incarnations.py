@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from tailrace_client.replies import StreamState
 from tailrace_spark.archive.files import Manifest
+from tailrace_spark.entry_ids import later
 from tailrace_spark.errors import DataLoss
-from tailrace_spark.source.offsets import later
 
 
 def incarnation_of(state: StreamState) -> str | None:

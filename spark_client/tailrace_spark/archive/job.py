@@ -43,13 +43,13 @@ from tailrace_spark.archive.files import ArchiveFiles, Manifest
 from tailrace_spark.archive.incarnations import continues, incarnation_of, recreated
 from tailrace_spark.archive.parquet import counts_of, write_step
 from tailrace_spark.archive.reports import ArchiveReport, Progress
-from tailrace_spark.classic_session import check_classic
+from tailrace_spark.entry_ids import earlier, just_above, later
 from tailrace_spark.errors import BadArchive, DataLoss
-from tailrace_spark.option_checks import integer_within, one_of
+from tailrace_spark.option_checks import check_classic, integer_within, one_of
 from tailrace_spark.source.data_source import TailraceDataSource
-from tailrace_spark.source.offsets import earlier, ending_bound, just_above, later
+from tailrace_spark.source.offsets import ending_bound
 from tailrace_spark.source.options import ReadOptions, read_options
-from tailrace_spark.source.request_errors import source_error
+from tailrace_spark.source.requests import source_error
 from tailrace_spark.source.stream_requests import SourceStream
 
 Trimming = Literal["all", "acknowledged", "nothing"]

@@ -27,41 +27,73 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
 from threading import Event
-from typing import Final
+from typing import Final, NamedTuple
 
 from tailrace_client import Tailrace, TailraceError
 from tailrace_client.stream_calls import Trim
 from tailrace_spark.endpoint import Endpoint
+from tailrace_spark.entry_ids import just_above, later
 from tailrace_spark.errors import SinkError
 from tailrace_spark.sink.appender import Appender
-from tailrace_spark.sink.commit_state import (
-    BEGUN,
-    CHOSEN,
-    DONE,
-    ITS_COMMIT,
-    NO_ENTRY,
-    Batch,
-    Id,
-    State,
-    StateStream,
-    parsed,
-)
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, summed
 from tailrace_spark.sink.request_errors import batch_of_another_query, chunk_gone, stale_batch, taken_over
-from tailrace_spark.sink.sender import Body, Replay, Sender, Sent, Shape
+from tailrace_spark.sink.sender import Body, Encoding, Replay, Sender, Sent, Shape
 from tailrace_spark.sink.staging import Chunk, encoding_of, places_of, staged_body
+
+BEGUN: Final = "begun"
+CHOSEN: Final = "chosen"
+DONE: Final = "done"
+NO_ENTRY: Final = "0-0"
+ITS_COMMIT: Final = "its commit"
 
 PUBLISHERS: Final = 4
 """How many partitions the driver publishes at the same time."""
 
 log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch of a query. `query`: the id of the streaming query, empty outside one. `run`: a name that
+    differs in every attempt to write the batch."""
+
+    producer_id: str
+    number: int
+    query: str
+    run: str
+
+
+class State(NamedTuple):
+    """The state of a producer's newest batch. `id`: of the entry that contains it. The other attributes are
+    its fields, as text."""
+
+    id: str = NO_ENTRY
+    state: str = DONE
+    batch: str = "-1"
+    run: str = ""
+    query: str = ""
+    shape: Shape = "fields"
+    encoding: Encoding = "zstd"
+    chunks: str = "[]"
+    rows: str = "0"
+    dead_letters: str = "0"
+
+    @property
+    def number(self) -> int:
+        """Return the number of the batch."""
+        return int(self.batch)
+
+    def fields(self) -> dict[str, str]:
+        """Return the fields of the entry."""
+        return {name: value for name, value in self._asdict().items() if name != "id"}
 
 
 class Commit:
@@ -148,9 +180,8 @@ class Commit:
             state=DONE, chunks="[]", rows=str(counts.rows), dead_letters=str(counts.dead_letters)
         )
         self._state.replace(state, done)  # If this fails, another run has done the same.
-        self._drop(
-            max((parsed(each) for part in parts for chunk in part for each in chunk.ids), default=None)
-        )
+        staged = [entry_id for part in parts for chunk in part for entry_id in chunk.ids]
+        self._drop(reduce(later, staged) if staged else None)
         return replace(counts, retries=counts.retries + self._sent.retries)
 
     def remove(self) -> None:
@@ -212,19 +243,19 @@ class Commit:
 
     # --- staged chunks ---------------------------------------------------------------------------------
 
-    def _last_staged(self) -> Id | None:
-        def read(client: Tailrace) -> Id | None:
+    def _last_staged(self) -> str | None:
+        def read(client: Tailrace) -> str | None:
             head = client.stream(self._places.chunks).head()
-            return None if head is None else parsed(head.last_id)
+            return None if head is None else head.last_id
 
         return self._sender.repeat(self._places.chunks, ITS_COMMIT, read)
 
-    def _drop(self, last: Id | None) -> None:
+    def _drop(self, last: str | None) -> None:
         """Remove the staged chunks up to and including the id `last`. A failure is logged: the next batch
         removes them, too."""
         if last is None:
             return
-        next_id = f"{last[0]}-{last[1] + 1}"
+        next_id = just_above(last)
         try:
             # An append with a trim, because a trim alone needs the scope `admin`.
             self._sender.repeat(
@@ -242,3 +273,45 @@ class Commit:
         replay."""
         if now.query != self._batch.query:
             raise batch_of_another_query(self._where, now.query)
+
+
+# --- the state on the server -----------------------------------------------------------------------------
+
+
+def _state_of(entry_id: str, fields: Mapping[str, str]) -> State:
+    return State(entry_id, **{name: fields[name] for name in State._fields if name in fields})  # type: ignore[arg-type]
+
+
+class StateStream:
+    """The stream that contains the state."""
+
+    def __init__(self, name: str, sender: Sender) -> None:
+        self._name = name
+        self._sender = sender
+
+    def read(self) -> State:
+        """Return the state; that of a batch before all others if there is none yet."""
+
+        def last(client: Tailrace) -> State:
+            entries = client.stream(self._name).last()
+            return _state_of(*entries[0]) if entries else State()
+
+        return self._sender.repeat(self._name, ITS_COMMIT, last)
+
+    def replace(self, before: State, after: State) -> str | None:
+        """Replace the state, and return the id of the new entry; None if `before` is not the state any more.
+
+        After a lost response this may return None although it replaced the state: read it then.
+        """
+
+        def replaced(client: Tailrace) -> str | None:
+            try:
+                return client.stream(self._name).append(
+                    after.fields(), if_last_id=before.id, trim=Trim(max_length=1)
+                )
+            except TailraceError as error:
+                if error.code == "PRECONDITION_FAILED":
+                    return None
+                raise
+
+        return self._sender.repeat(self._name, ITS_COMMIT, replaced)

@@ -30,19 +30,17 @@ from typing import Final
 from uuid import uuid4
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-from tailrace_spark.classic_session import check_classic
 from tailrace_spark.endpoint import Endpoint, urls_of
 from tailrace_spark.errors import BadOption, headed_by_sentence
-from tailrace_spark.option_checks import text
+from tailrace_spark.option_checks import check_classic, text
 from tailrace_spark.sink.claims import Claim, claim
-from tailrace_spark.sink.columns import id_order, numbered
-from tailrace_spark.sink.commit import Commit
-from tailrace_spark.sink.commit_state import BEGUN, Batch
+from tailrace_spark.sink.commit import BEGUN, Batch, Commit
 from tailrace_spark.sink.dead_letters import check_count
-from tailrace_spark.sink.entry_form import entry_form
+from tailrace_spark.sink.entry_form import ID, entry_form
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.options import sink_options
 from tailrace_spark.sink.partition_writer import Job, write_partition
@@ -58,6 +56,8 @@ from tailrace_spark.sink.sender import QUERY_ID
 from tailrace_spark.tokens import TokenSource
 
 REPORTS_KEPT: Final = 100
+U64: Final = "decimal(20,0)"
+"""The type that can contain the time and the sequence number of any id."""
 
 log: Final = logging.getLogger(__name__)
 
@@ -178,3 +178,24 @@ def _task(job: Job) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBa
         yield write_partition(job, whole(batches))
 
     return write_to_tailrace
+
+
+# --- columns ---------------------------------------------------------------------------------------------
+
+
+def named(name: str) -> Column:
+    """Return the column with exactly this name, whatever characters it contains."""
+    return F.col(f"`{name.replace('`', '``')}`")
+
+
+def numbered(frame: DataFrame) -> DataFrame:
+    """Return `frame` with numbers as column names, because Spark's `mapInArrow` accepts no names with dots or
+    backticks."""
+    return frame.select(*[named(name).alias(str(number)) for number, name in enumerate(frame.columns)])
+
+
+def id_order() -> list[Column]:
+    """Return columns to sort by that have the order of the ids: by time, then by sequence number, both as
+    numbers."""
+    parts = F.split(named(ID), "-")
+    return [F.try_element_at(parts, F.lit(place)).try_cast(U64) for place in (1, 2)]

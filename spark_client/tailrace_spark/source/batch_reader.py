@@ -17,12 +17,12 @@ from dataclasses import replace
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
+from tailrace_spark.entry_ids import earlier
 from tailrace_spark.errors import BadOption, sentence_first
 from tailrace_spark.source.batches import counts_of, planned
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.limits import LIMITING
 from tailrace_spark.source.looks import Selection
-from tailrace_spark.source.offsets import earlier
 from tailrace_spark.source.options import ReadOptions
 from tailrace_spark.source.parts import parts_of, read_part
 from tailrace_spark.source.pushdown import narrowed

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from tailrace_spark.entry_ids import earlier, parsed
 from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.looks import Selection
-from tailrace_spark.source.offsets import earlier, parsed
 from tailrace_spark.source.options import PARTITIONS_MAX, ReadOptions
 from tailrace_spark.source.shares import packs_of, parts_for, shares
 from tailrace_spark.source.stream_requests import SourceStream

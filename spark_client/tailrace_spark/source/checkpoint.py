@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from tailrace_spark.entry_ids import ZERO_ID, later
 from tailrace_spark.errors import SourceError
-from tailrace_spark.source.offsets import ZERO_ID, later
 
 UNPINNED: Final = {"position": "start"}
 """The offset before the first batch. Spark asks for the initial offset again after a restart while the first

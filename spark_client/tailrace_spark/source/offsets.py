@@ -16,13 +16,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+from tailrace_spark.entry_ids import LAST_POSSIBLE_ID, NUMBER_MAX, SEQ_MAX, ZERO_ID, just_below
 from tailrace_spark.errors import BadOption
 
-SEQ_MAX: Final = (1 << 64) - 1
-NUMBER_MAX: Final = (1 << 64) - 1
-ZERO_ID: Final = "0-0"
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
-LAST_POSSIBLE_ID: Final = f"{NUMBER_MAX}-{SEQ_MAX}"
 
 Kind = Literal["earliest", "latest", "id", "time"]
 
@@ -77,36 +74,6 @@ def ending_bound(value: str | None) -> Bound:
     if bound.kind == "earliest":
         raise BadOption("endingOffsets: 'earliest' leaves nothing to read; use latest, an id or a time")
     return bound
-
-
-def just_below(entry_id: str) -> str:
-    """Return the greatest id below this one; `0-0`, which no entry has, stays the same."""
-    ms, seq = parsed(entry_id)
-    if seq:
-        return f"{ms}-{seq - 1}"
-    return f"{ms - 1}-{SEQ_MAX}" if ms else ZERO_ID
-
-
-def just_above(entry_id: str) -> str:
-    """Return the least id above this one."""
-    ms, seq = parsed(entry_id)
-    return f"{ms}-{seq + 1}" if seq < SEQ_MAX else f"{ms + 1}-0"
-
-
-def later(one: str, other: str) -> str:
-    """Return the greater of two ids."""
-    return max(one, other, key=parsed)
-
-
-def earlier(one: str, other: str) -> str:
-    """Return the lesser of two ids."""
-    return min(one, other, key=parsed)
-
-
-def parsed(entry_id: str) -> tuple[int, int]:
-    """Return an id as a pair of numbers that compares as ids do."""
-    ms, _, seq = entry_id.partition("-")
-    return int(ms), int(seq)
 
 
 def _bounds(name: str, value: str | None, bound_of: Callable[[str | None], Bound]) -> Bounds:

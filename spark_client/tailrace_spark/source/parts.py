@@ -15,9 +15,9 @@ from typing import NamedTuple
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
+from tailrace_spark.entry_ids import just_above, just_below
 from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.columns import Columns
-from tailrace_spark.source.offsets import just_above, just_below
 from tailrace_spark.source.options import ReadOptions
 from tailrace_spark.source.stream_requests import SourceStream
 

@@ -11,10 +11,10 @@ import logging
 import time
 from typing import Any, Final
 
+from tailrace_spark.entry_ids import later, parsed
 from tailrace_spark.errors import SourceError
 from tailrace_spark.source.checkpoint import Position, Positions
 from tailrace_spark.source.looks import Looks, Selection
-from tailrace_spark.source.offsets import later, parsed
 from tailrace_spark.source.options import MS_PER_S
 from tailrace_spark.source.stream_requests import Look
 

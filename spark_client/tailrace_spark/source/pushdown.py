@@ -27,9 +27,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from tailrace_spark.sink.entry_form import ID, STREAM, TIMESTAMP
-from tailrace_spark.source.offsets import (
-    EPOCH,
+from tailrace_spark.entry_ids import (
     LAST_POSSIBLE_ID,
     SEQ_MAX,
     ZERO_ID,
@@ -39,6 +37,8 @@ from tailrace_spark.source.offsets import (
     later,
     parsed,
 )
+from tailrace_spark.sink.entry_form import ID, STREAM, TIMESTAMP
+from tailrace_spark.source.offsets import EPOCH
 
 Range: TypeAlias = tuple[str, str]
 """The ids (after, end]: after the first, up to and including the second."""

@@ -19,9 +19,8 @@ from tailrace_client.generated.api.streams import head_stream
 from tailrace_client.generated.models import ReadBody, ReadPosition
 from tailrace_client.generated.types import UNSET
 from tailrace_client.replies import StreamState
-from tailrace_spark.source.offsets import LAST_POSSIBLE_ID, just_below, later
-from tailrace_spark.source.request_errors import data_loss, source_error
-from tailrace_spark.source.requests import Requests
+from tailrace_spark.entry_ids import LAST_POSSIBLE_ID, just_below, later
+from tailrace_spark.source.requests import Requests, data_loss, source_error
 
 T = TypeVar("T")
 

@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from tailrace_spark.entry_ids import earlier, later
 from tailrace_spark.source.checkpoint import Position, Positions
 from tailrace_spark.source.looks import Looks, Selection
-from tailrace_spark.source.offsets import Bound, earlier, later
-from tailrace_spark.source.request_errors import no_such_stream
+from tailrace_spark.source.offsets import Bound
+from tailrace_spark.source.requests import no_such_stream
 from tailrace_spark.source.stream_requests import RECREATED, Look, SourceStream
 
 

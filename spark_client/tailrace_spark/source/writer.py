@@ -14,12 +14,13 @@ write: if the task raised, Spark would try it again at once, with the same resul
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.datasource import (
@@ -29,16 +30,15 @@ from pyspark.sql.datasource import (
 )
 
 from tailrace_spark.errors import BadOption, SinkError, sentence_first
-from tailrace_spark.sink.commit import Commit
-from tailrace_spark.sink.commit_state import BEGUN, Batch, State
+from tailrace_spark.sink.commit import BEGUN, Batch, Commit, State
 from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.entry_form import EntryForm, entry_form
 from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.partition_writer import Job, write_partition
 from tailrace_spark.sink.reports import FAILURE, added_up, staged_in
+from tailrace_spark.sink.row_lines import checked_ids
 from tailrace_spark.sink.sender import QUERY_ID, Shape
 from tailrace_spark.source.options import WriteOptions
-from tailrace_spark.source.row_order import ordered
 
 BATCH_ID: Final = "streaming.sql.batchId"
 
@@ -164,3 +164,29 @@ def _local_property(name: str) -> str:
     found = None if context is None else context.getLocalProperty(name)
     assert found is not None, f"{name} is not set in this task"
     return found
+
+
+# --- the order of rows whose ids are kept ------------------------------------------------------------------
+
+
+def ordered(batches: Iterable[pa.RecordBatch], form: EntryForm) -> Iterable[pa.RecordBatch]:
+    """Return the rows in the order in which they are written: as they arrive, or by their ids if the ids are
+    kept."""
+    return batches if form.id is None else _by_id(batches, form.id)
+
+
+def _by_id(batches: Iterable[pa.RecordBatch], number: int) -> Iterator[pa.RecordBatch]:
+    held = [batch for batch in batches if batch.num_rows]
+    if not held:
+        return
+    table = pa.concat_batches(held)
+    context = TaskContext.get()
+    if context is not None and context.partitionId() > 0:
+        raise SinkError(
+            "keepIds: the rows are in several partitions, which are written at the same time and so in any "
+            "order. Use repartition(1) before the write"
+        )
+    parts = pc.split_pattern(checked_ids(table.column(number)), "-")
+    keys = pa.table([pc.list_element(parts, place).cast(pa.uint64()) for place in (0, 1)], ["time", "number"])
+    order = [(name, "ascending") for name in keys.column_names]
+    yield table.take(pc.sort_indices(keys, sort_keys=order))

@@ -1,4 +1,4 @@
-"""Read nested values from JSON, in the form that `json_texts` writes and Spark's `from_json` reads.
+"""Read nested values from JSON, in the form that `texts` writes and Spark's `from_json` reads.
 
 Every value is a Python object here: to read many nested values, a string column and Spark's own `from_json`
 are faster.
