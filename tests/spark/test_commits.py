@@ -24,6 +24,9 @@ from tailrace_spark.sink.reports import PartitionCounts
 from tailrace_spark.sink.sender import Replay, Sender, Sent
 from tailrace_spark.sink.staging import Chunk, Places, Stager, encoding_of, places_of
 from tailrace_spark.tokens import TokenSource
+from tests.support.engines import RedisOnPort, executable_of
+from tests.support.live_gateway import live_gateway
+from tests.support.redis_server import required
 from tests.support.server_process import running_server
 
 Parts = Sequence[Sequence[Sequence[int]]]
@@ -33,10 +36,19 @@ FIRST: Final[Parts] = [[[1, 2], [3]], [[4]]]
 OTHER: Final[Parts] = [[[1]], [[2, 3], [4]]]
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_server(tmp_path_factory.mktemp("server"), "--durability", "none") as server:
-        yield server.base_url
+@pytest.fixture(scope="module", params=["server", "gateway"])
+def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with its own storage, and a gateway."""
+    if request.param == "server":
+        with running_server(tmp_path_factory.mktemp("server"), "--durability", "none") as server:
+            yield server.base_url
+        return
+    executable = executable_of("redis-7.0.15")
+    if executable is None and not required():
+        pytest.skip("redis-7.0.15 is not installed")
+    assert executable is not None
+    with RedisOnPort(executable) as redis, live_gateway(redis.url) as gateway:
+        yield gateway.url
 
 
 @pytest.fixture
