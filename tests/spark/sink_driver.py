@@ -1,8 +1,9 @@
 """A driver of its own that writes numbered rows through the sink: `python -m tests.spark.sink_driver`.
 
 It takes the rows twice, each way to a stream of its own: from files, and from a stream through the data
-source; `--sources` names one of them. It prints one JSON object a batch. With `--hold` each query stops
-between the write and the commit of that batch, to be killed there. It owns no assertion.
+source; `--sources` names one of them. It prints one JSON object a batch. To be killed there, each query stops
+between the write of a batch and Spark's commit with `--hold`, and with `--hold_chunks` when the driver has
+appended the first chunks of a batch. It owns no assertion.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from tailrace_spark import TailraceSink
+from tailrace_spark.sink.appender import Appender
+from tailrace_spark.sink.sender import Body
 from tests.spark.faults import FAULTS
 from tests.spark.queries import CHUNK_ROWS, SCHEMA, follow, read_stream, run_query, target_of
 
@@ -27,6 +30,8 @@ def main() -> None:
     options = parsed()
     logging.basicConfig(level=logging.INFO)
     spark = session(options.master, options.conf)
+    if options.hold_chunks:
+        hold_chunks()
     frames = {
         "files": read_stream(spark, options.files),
         "stream": follow(spark, options.url, options.stream),
@@ -53,6 +58,17 @@ def write(sink: TailraceSink, source: str, hold: int | None, frame: DataFrame, b
         sys.stdin.read()
 
 
+def hold_chunks() -> None:
+    """Let each thread that appends the chunks of a partition stop after its first chunk."""
+    append = Appender.append
+
+    def append_and_stop(self: Appender, stream: str, key: str, body: Body) -> None:
+        append(self, stream, key, body)
+        sys.stdin.read()
+
+    Appender.append = append_and_stop  # type: ignore[method-assign]
+
+
 def session(master: str, conf: list[str]) -> SparkSession:
     builder = SparkSession.builder.master(master).appName("tailrace-sink-driver")
     for setting in conf:
@@ -73,6 +89,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--sources", type=lambda names: names.split(","), default=["files", "stream"])
     parser.add_argument("--fault", choices=FAULTS)
     parser.add_argument("--hold", type=int)
+    parser.add_argument("--hold_chunks", type=int)
     parser.add_argument(
         "--at_once", type=int, default=1, help="queries; a fault that needs all cores needs 1"
     )

@@ -16,7 +16,15 @@ from pyspark.sql import SparkSession
 
 from tailrace_spark import TailraceSink
 from tests.spark.faults import attempts_at, attempts_stream
-from tests.spark.queries import ROWS, assert_each_once, numbered_rows, numbers_in, target_of, write_input
+from tests.spark.queries import (
+    ROWS,
+    assert_each_once,
+    numbered_rows,
+    numbers_in,
+    target_of,
+    wait_for_any,
+    write_input,
+)
 from tests.spark.spark_processes import STARTS_WITHIN_S, Driver, driver
 
 pytestmark = pytest.mark.long
@@ -49,7 +57,7 @@ def rows(spark: SparkSession, base_url: str, tmp_path_factory: pytest.TempPathFa
     return Rows(base_url, files, stream)
 
 
-def test_a_driver_killed_amid_a_batch_and_again_before_its_commit_adds_no_row_twice(
+def test_a_driver_killed_before_in_and_after_the_commit_of_a_batch_adds_no_row_twice(
     rows: Rows, tmp_path: Path
 ) -> None:
     target = "killed-driver"
@@ -59,10 +67,15 @@ def test_a_driver_killed_amid_a_batch_and_again_before_its_commit_adds_no_row_tw
             wait_for_an_attempt(rows.url, target_of(target, source))
     for source in SOURCES:
         assert numbers_in(rows.url, target_of(target, source)) == []
+    with together(tmp_path / "in-the-commit.log", options, hold_chunks=1):
+        for source in SOURCES:
+            wait_for_any(rows.url, target_of(target, source))
+    for source in SOURCES:
+        assert 0 < len(numbers_in(rows.url, target_of(target, source))) < ROWS // 2
     with together(tmp_path / "second.log", options, hold=0) as second:
         begun = by_source(second.next_object() for _ in SOURCES)
     for source in SOURCES:
-        assert begun[source, 0]["replayed"] == 0 < begun[source, 0]["requests"]
+        assert 0 < begun[source, 0]["replayed"] < begun[source, 0]["requests"]
         assert len(numbers_in(rows.url, target_of(target, source))) == ROWS // 2
     with together(tmp_path / "third.log", options) as third:
         ended = by_source(third.finish())
@@ -116,6 +129,23 @@ def test_a_task_that_runs_twice_at_a_time_adds_no_row_twice(
         attempts = attempts_at(rows.url, target_of(target, source))
         assert ("0", "0") in attempts
         assert ("0", "1") in attempts
+
+
+def test_an_interrupt_ends_the_wait_and_a_write_that_is_repeated_adds_no_row_twice(
+    rows: Rows, tmp_path: Path
+) -> None:
+    target = "interrupted"
+    options = {"url": rows.url, "files": rows.files, "target": target, "directory": tmp_path}
+    program = "tests.spark.interrupt_driver"
+    with driver(program, tmp_path / "log", {}, checkpoint=tmp_path / "checkpoint", **options) as running:
+        seen = {each.pop("step"): each for each in running.finish()}
+    assert seen["query"] == {"is_interrupted": True, "is_active": True}
+    assert_each_once(rows.url, target)
+    assert seen["direct"] == seen["saved"] == {"is_interrupted": True}
+    assert_each_once(rows.url, f"{target}:direct", 100)
+    assert "DATA_SOURCE_NOT_FOUND" in seen["after"]["refusal"]
+    assert_each_once(rows.url, f"{target}:after", 100)
+    assert_each_once(rows.url, f"{target}:saved", 100)
 
 
 def together(log_file: Path, options: Mapping[str, object], **more: object) -> AbstractContextManager[Driver]:

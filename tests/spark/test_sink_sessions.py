@@ -1,11 +1,13 @@
-"""The sink and two writes of one batch."""
+"""Two writes of one batch through the sink, and writes in a thread of the program."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -89,3 +91,25 @@ def test_a_batch_that_is_written_again_adds_nothing_in_one_run_and_in_the_next_r
 def test_an_option_is_refused_by_an_exception_that_programs_can_import() -> None:
     with pytest.raises(BadOption):
         TailraceSink("nowhere", "s")
+
+
+# --- threads -----------------------------------------------------------------------------------------------
+
+
+def test_a_thread_writes_with_the_sink_and_once_the_session_is_its_own_with_the_format(
+    spark: SparkSession, base_url: str
+) -> None:
+    frame = spark.range(10).selectExpr("id as n")
+
+    def write() -> None:
+        TailraceSink(base_url, "thread:sink", producer_id="thread")(frame, 0)
+        writer = frame.write.format("tailrace").mode("append").options(url=base_url, stream="thread:format")
+        with pytest.raises(Py4JError, match="DATA_SOURCE_NOT_FOUND"):
+            writer.save()
+        spark.createDataFrame([], "n int")
+        writer.save()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(write).result()
+    for stream in ("thread:sink", "thread:format"):
+        assert sorted(numbers_in(base_url, stream)) == list(range(10))
