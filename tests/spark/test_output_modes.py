@@ -99,10 +99,19 @@ class Total(StatefulProcessor):
         """Nothing is open."""
 
 
+@pytest.fixture
+def counted(rows: DataFrame) -> Iterator[DataFrame]:
+    """The total of each rider of a batch."""
+    with settings(rows.sparkSession, {"spark.sql.streaming.stateStore.providerClass": ROCKS_DB}):
+        yield rows.groupBy("rider").transformWithState(
+            Total(), "rider string, total bigint", outputMode="Append", timeMode="None"
+        )
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("failing", [0, 1])
 def test_a_restart_with_state_before_the_sink_adds_no_row_twice_and_counts_none_twice(
-    rows: DataFrame, base_url: str, tmp_path: Path, failing: int
+    counted: DataFrame, base_url: str, tmp_path: Path, failing: int
 ) -> None:
     stream = f"modes:state:{failing}"
     sink = TailraceSink(base_url, stream)
@@ -114,13 +123,24 @@ def test_a_restart_with_state_before_the_sink_adds_no_row_twice_and_counts_none_
         if batch_id == failing:
             raise InterruptedError
 
-    with settings(rows.sparkSession, {"spark.sql.streaming.stateStore.providerClass": ROCKS_DB}):
-        counted = rows.groupBy("rider").transformWithState(
-            Total(), "rider string, total bigint", outputMode="Update", timeMode="None"
-        )
-        with pytest.raises(StreamingQueryException):
-            run(counted, write_and_fail, "update", tmp_path)
-        assert written == list(range(failing + 1))
-        run(counted, sink, "update", tmp_path)
+    with pytest.raises(StreamingQueryException):
+        run(counted, write_and_fail, "append", tmp_path)
+    assert written == list(range(failing + 1))
+    run(counted, sink, "append", tmp_path)
     first, second = totals()
     assert totals_in(base_url, stream) == first + second
+
+
+@pytest.mark.long
+def test_a_restart_with_state_before_the_format_adds_no_row_twice(
+    counted: DataFrame, base_url: str, tmp_path: Path
+) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    writer = counted.writeStream.format("tailrace").options(url=base_url, stream="modes:state:format")
+    writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+    first, second = totals()
+    for _ in range(2):
+        writer.start().awaitTermination()
+        assert totals_in(base_url, "modes:state:format") == first + second
+        for name in ("1", ".1.crc"):  # as if the driver had died before Spark's commit
+            (checkpoint / "commits" / name).unlink()

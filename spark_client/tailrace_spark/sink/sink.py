@@ -9,8 +9,8 @@ What can go wrong, and what happens then:
 * A task fails, runs twice, or loses a response: its chunks are staged again. Only the attempt whose result
   Spark returns to the driver counts.
 * The driver dies before the commit: the replay stages the batch again, whatever its rows are.
-* The driver dies in or after the commit: the replay publishes the rest of the chunks that count. It does not
-  compute its own rows.
+* The driver dies in or after the commit: the replay publishes the rest of the chunks that count, and drops
+  its own rows.
 * The server is unavailable: requests are retried until their deadline, then the batch fails.
 * The server refuses a row: the row goes to the dead-letter stream, or the batch fails if there is none.
 
@@ -155,7 +155,11 @@ def _committed(commit: Commit, frame: DataFrame, job: Job) -> tuple[int | None, 
     batch, and the counts."""
     state = commit.begin()
     if state.state != BEGUN:
-        return None, commit.finish(state)
+        counts = commit.finish(state)
+        if _query_id(frame) is not None:
+            # Operators with state commit it when all rows are read; otherwise Spark fails the batch.
+            frame.write.format("noop").mode("overwrite").save()
+        return None, counts
     rows = _run(frame, job)
     retries = added_up(rows).retries
     counts = commit.finish(commit.choose({state.id}, staged_in(rows), job.shape))

@@ -14,6 +14,7 @@ write: if the task raised, Spark would try it again at once, with the same resul
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -48,8 +49,8 @@ log: Final = logging.getLogger(__name__)
 @dataclass
 class Written(WriterCommitMessage):
     """The result of one task. `begun`: the state under which it staged, with the token; or the state of a
-    batch that is committed already, and then the task did nothing. None with `commit=chunk`. `report`: the
-    row that a task of the sink returns."""
+    batch that is committed already, and then the task dropped its rows. None with `commit=chunk`. `report`:
+    the row that a task of the sink returns."""
 
     batch: Batch
     shape: Shape
@@ -131,6 +132,8 @@ def _written(
             written.report = {FAILURE: str(error)}
             return written
         if written.begun.state != BEGUN:
+            # Operators with state commit it when all rows are read; otherwise Spark fails the batch.
+            deque(batches, maxlen=0)
             return written
     written.report = write_partition(job, ordered(whole(batches), form)).to_pylist()[0]
     return written
