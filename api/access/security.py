@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tailrace.api.access.origins import OriginPolicy, is_unbindable
 from tailrace.api.access.tickets import TicketBook
 from tailrace.api.http.path_shim import raw_path_of
-from tailrace.api.http.problem_handlers import unauthenticated_response
+from tailrace.api.http.problem_handlers import refusal_response
 from tailrace.api.principals import (
     ANONYMOUS_LOCAL,
     NOBODY,
@@ -29,7 +29,7 @@ from tailrace.api.principals import (
     Unauthenticated,
     is_open,
 )
-from tailrace.api.problems.table import HttpCode, RequestRefused, problem, problem_response, request_id_of
+from tailrace.api.problems.table import HttpCode, RequestRefused, problem_of, problem_response, request_id_of
 
 _UNKNOWN_HOST: Final = (
     "without tokens, the server accepts only `localhost`, IP addresses and names without a dot as `Host`, so "
@@ -131,11 +131,9 @@ class Authentication:
         try:
             scope.setdefault("state", {})["principal"] = self._principal(scope)
         except Unauthenticated as error:
-            await unauthenticated_response(scope, error)(scope, receive, send)
+            await refusal_response(scope, error)(scope, receive, send)
         except RequestRefused as error:
-            await problem_response(problem(error.code, error.detail, request_id_of(scope)))(
-                scope, receive, send
-            )
+            await problem_response(problem_of(error, request_id_of(scope)))(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

@@ -22,7 +22,6 @@ from starlette.types import Scope
 from tailrace.api.http.disconnect import client_gone
 from tailrace.api.http.path_shim import raw_path_of
 from tailrace.api.http.request_id import REQUEST_ID_HEADER
-from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.redis_over_rest import (
     commands_are_elsewhere,
@@ -32,17 +31,15 @@ from tailrace.api.problems.redis_over_rest import (
 from tailrace.api.problems.route_hints import method_hint, missing_hint
 from tailrace.api.problems.table import (
     DEFECT,
+    REFUSALS,
     HttpCode,
+    Refusal,
     RequestRefused,
-    challenge,
     headers_of,
     problem,
     problem_of,
     problem_response,
     request_id_of,
-    store_unavailable_headers,
-    store_unavailable_problem,
-    unauthenticated_problem,
 )
 from tailrace.api.schemas.texts import parameter_text
 from tailrace.core.errors import StreamError
@@ -56,41 +53,30 @@ _CODE_OF_STATUS: Mapping[int, HttpCode] = {
 
 def install_problem_handlers(app: FastAPI) -> None:
     """Make `app` answer every error with a problem, including 404, 405 and 500."""
-    app.add_exception_handler(StreamError, _command_refused)
-    app.add_exception_handler(RequestRefused, _request_refused)
+    for refusal in REFUSALS:
+        app.add_exception_handler(refusal, _refused)
     app.add_exception_handler(RequestValidationError, _parameters_refused)
-    app.add_exception_handler(StoreUnavailable, _not_accepting)
-    app.add_exception_handler(Unauthenticated, _unauthenticated)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(ClientDisconnect, client_gone)
     app.add_exception_handler(Exception, _defect)
 
 
-async def _command_refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, StreamError)
-    return problem_response(problem_of(error, request_id_of(request.scope)), headers_of(error))
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, REFUSALS)
+    return refusal_response(request.scope, error)
 
 
-async def _request_refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestRefused)
-    return refusal_response(request, error)
-
-
-def refusal_response(request: Request, error: RequestRefused) -> Response:
-    """Return the response to a request that was refused before it became a command."""
-    members = dict(error.members)
-    if error.errors:
-        members["errors"] = error.errors
-    content = problem(error.code, error.detail, request_id_of(request.scope), **members)
-    _add_error_line(request.scope, content)
-    return problem_response(content, error.headers)
-
-
-def _add_error_line(scope: Scope, content: dict[str, Any]) -> None:
-    """Add a Redis error line to the problem on the paths of commands. Clients for Redis over REST show only
-    that member."""
-    if is_command_path(raw_path_of(scope)):
+def refusal_response(scope: Scope, error: Refusal) -> Response:
+    """Return the response to a refused request. On the paths of commands, its problem has a Redis error line:
+    clients for Redis over REST show only that member."""
+    content = problem_of(error, request_id_of(scope))
+    path = raw_path_of(scope)
+    if isinstance(error, Unauthenticated):
+        if takes_redis_commands(path):
+            content["error"] = f"NOAUTH {error.reason}"
+    elif not isinstance(error, StreamError) and is_command_path(path):
         content.setdefault("error", f"ERR {content['detail']}")
+    return problem_response(content, headers_of(error))
 
 
 async def _parameters_refused(request: Request, error: Exception) -> Response:
@@ -98,7 +84,7 @@ async def _parameters_refused(request: Request, error: Exception) -> Response:
     declared = dict(_parameters(request.scope["route"].dependant))
     errors = [_parameter_error(item, declared) for item in error.errors()]
     detail = "; ".join(f"`{item['parameter']}`: {item['detail']}" for item in errors)
-    return refusal_response(request, RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors))
+    return refusal_response(request.scope, RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors))
 
 
 def _parameter_error(item: Mapping[str, Any], declared: Mapping[str, FieldInfo]) -> dict[str, str]:
@@ -113,26 +99,6 @@ def _parameters(dependant: Dependant) -> Iterator[tuple[str, FieldInfo]]:
         yield field.alias, field.field_info
     for inner in dependant.dependencies:
         yield from _parameters(inner)
-
-
-async def _not_accepting(request: Request, error: Exception) -> Response:
-    assert isinstance(error, StoreUnavailable)
-    content = store_unavailable_problem(error, request_id_of(request.scope))
-    _add_error_line(request.scope, content)
-    return problem_response(content, store_unavailable_headers(error))
-
-
-async def _unauthenticated(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Unauthenticated)
-    return unauthenticated_response(request.scope, error)
-
-
-def unauthenticated_response(scope: Scope, error: Unauthenticated) -> Response:
-    """Return the response to an unauthenticated request."""
-    content = unauthenticated_problem(error, request_id_of(scope))
-    if takes_redis_commands(raw_path_of(scope)):
-        content["error"] = f"NOAUTH {error.reason}"
-    return problem_response(content, challenge(error))
 
 
 async def _not_routed(request: Request, error: Exception) -> Response:

@@ -167,6 +167,12 @@ class CommandRefused(StreamError):
         super().__init__(error.code, error.line, error.names, **error.details)
 
 
+Refusal: TypeAlias = StreamError | RequestRefused | StoreUnavailable | Unauthenticated
+"""Every reason for which the server refuses a request. Any other exception is a defect."""
+
+REFUSALS: Final = (StreamError, RequestRefused, StoreUnavailable, Unauthenticated)
+
+
 def request_id_of(scope: Scope) -> str | None:
     """Return the id that `api.http.request_id` assigned to this request, or None before that."""
     found: str | None = scope.get("state", {}).get("request_id")
@@ -194,50 +200,47 @@ def problem(code: ProblemCode, detail: str, request_id: str | None, **members: o
     }
 
 
-def problem_of(error: StreamError, request_id: str | None) -> dict[str, Any]:
-    """Return the problem of a refused command.
+def problem_of(error: Refusal, request_id: str | None) -> dict[str, Any]:
+    """Return the problem of a refused request.
 
     Its members include the names that the error is about and current values such as `last_id`. The problem of
     a Redis command also has the exact error line of Redis as `error`.
     """
-    members = {**named(**error.names), **error.details}
-    if isinstance(error, CommandRefused):
-        return problem(error.code, human_text(error), request_id, **members, error=error.line)
-    return problem(error.code, rest_text(error), request_id, **members)
-
-
-def store_unavailable_problem(error: StoreUnavailable, request_id: str | None) -> dict[str, Any]:
-    """Return the problem of a command that the store does not accept, or whose outcome is unknown."""
+    if isinstance(error, StreamError):
+        members = {**named(**error.names), **error.details}
+        if isinstance(error, CommandRefused):
+            return problem(error.code, human_text(error), request_id, **members, error=error.line)
+        return problem(error.code, rest_text(error), request_id, **members)
+    if isinstance(error, RequestRefused):
+        errors = {"errors": error.errors} if error.errors else {}
+        return problem(error.code, error.detail, request_id, **error.members, **errors)
+    if isinstance(error, Unauthenticated):
+        content = problem(HttpCode.UNAUTHENTICATED, error.reason, request_id)
+        content["retryable"] = error.is_changed
+        return content
     content = problem(HttpCode(error.code), error.reason, request_id)
     content["retryable"] = error.retry_after_s is not None
     content["side_effects"] = "unknown" if error.is_outcome_unknown else "none"
     return content
 
 
-def store_unavailable_headers(error: StoreUnavailable) -> dict[str, str]:
-    """Return the headers of a command that the store does not accept: when to try again."""
+def headers_of(error: Refusal) -> Mapping[str, str]:
+    """Return the headers of the response to a refused request.
+
+    `WWW-Authenticate` says which scope the token lacks, or that the request needs a token (RFC 6750).
+    `Retry-After` says when the store accepts commands again.
+    """
+    if isinstance(error, StreamError):
+        if error.code is not ErrorCode.NOPERM:
+            return {}
+        scope = error.details["required_scope"]
+        return {"WWW-Authenticate": f'Bearer realm="tailrace", error="insufficient_scope", scope="{scope}"'}
+    if isinstance(error, RequestRefused):
+        return error.headers
+    if isinstance(error, Unauthenticated):
+        invalid = ', error="invalid_token"' if error.is_given else ""
+        return {"WWW-Authenticate": f'Bearer realm="tailrace"{invalid}'}
     return {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
-
-
-def unauthenticated_problem(error: Unauthenticated, request_id: str | None) -> dict[str, Any]:
-    """Return the problem of an unauthenticated request, or of one whose token has just become invalid."""
-    content = problem(HttpCode.UNAUTHENTICATED, error.reason, request_id)
-    content["retryable"] = error.is_changed
-    return content
-
-
-def challenge(error: Unauthenticated) -> dict[str, str]:
-    """Return the header `WWW-Authenticate` of an unauthenticated request (RFC 6750)."""
-    invalid = ', error="invalid_token"' if error.is_given else ""
-    return {"WWW-Authenticate": f'Bearer realm="tailrace"{invalid}'}
-
-
-def headers_of(error: StreamError) -> dict[str, str]:
-    """Return the headers of a refused command: for `NOPERM`, the scope that the token lacks (RFC 6750)."""
-    if error.code is not ErrorCode.NOPERM:
-        return {}
-    scope = error.details["required_scope"]
-    return {"WWW-Authenticate": f'Bearer realm="tailrace", error="insufficient_scope", scope="{scope}"'}
 
 
 def problem_response(content: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:

@@ -10,12 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
-from tailrace.api.hot import answers, commands
-from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS
-from tailrace.api.hot.operations import IMPORT_ENTRIES, XADD, XADD_BATCH, HotOperation
 from tailrace.api.http.deferred_route import DeferredRoute
+from tailrace.api.operations.appends import append_command, lines_command, xadd_command
+from tailrace.api.operations.table import IMPORT_ENTRIES, REPLAYED_STATUS, XADD, XADD_BATCH
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.routes.scheduled import accepted
+from tailrace.api.routes.serving import answered, served
 from tailrace.api.schemas.appends import BatchReply, ImportCheck, XaddBatchBody, XaddBody, XaddReply
 from tailrace.api.schemas.scheduled import ScheduledBatchReply, ScheduledReply
 from tailrace.api.wire.batches import read_batch
@@ -24,15 +23,14 @@ from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES
 from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
 from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath
-from tailrace.api.wire.negotiation import JSON, NDJSON, require_content_type
+from tailrace.api.wire.negotiation import NDJSON, require_content_type
 from tailrace.api.wire.parameters import Store
-from tailrace.api.wire.replies import json_response
-from tailrace.api.wire.scheduling import scheduled_batch_json, scheduled_json
+from tailrace.api.wire.replies import appended_json, json_response
 from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
 from tailrace.api.wire.turns import off_the_loop
 from tailrace.core.commands import Append, FindAppend
 from tailrace.core.errors import ErrorCode
-from tailrace.core.replies import AppendReply, ScheduleReply
+from tailrace.core.replies import AppendReply
 
 router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 
@@ -100,13 +98,9 @@ async def xadd(key: KeyPath, request: Request, store: Store) -> Response:
     `delay_ms` or `deliver_at_ms`, the server stores the entry, appends it then, and responds with 202.
     """
     raw = await json_body(request)
-    make = partial(commands.xadd_command, key, raw, partial(idempotency_of, request.headers.raw, raw))
+    make = partial(xadd_command, key, raw, partial(idempotency_of, request.headers.raw, raw))
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    result = await store.execute(command)
-    if isinstance(result, ScheduleReply):
-        return accepted(result, scheduled_json(result))
-    reply = answers.appended(result, key)
-    return _answer(XADD, reply, answers.xadd_bytes(reply))
+    return await served(XADD, store, command)
 
 
 @router.post(
@@ -131,15 +125,13 @@ async def xadd_batch(key: KeyPath, request: Request, store: Store, *, ids: WithI
     """
     raw = await json_body(request)
     options, new = await read_batch(raw)
-    make = partial(
-        commands.decoded_batch_command, key, options, new, partial(idempotency_of, request.headers.raw, raw)
-    )
+    make = partial(append_command, key, options, new, partial(idempotency_of, request.headers.raw, raw))
     command = await off_the_loop(len(raw), lambda: traced(request.headers, make()))
-    result = await store.execute(command)
-    if isinstance(result, ScheduleReply):
-        return accepted(result, scheduled_batch_json(result))
-    reply = answers.appended(result, key)
-    return _answer(XADD_BATCH, reply, answers.batch_bytes(reply, with_ids=ids))
+    reply = await store.execute(command)
+    if ids and isinstance(reply, AppendReply):
+        status, headers = XADD_BATCH.head_of(reply)
+        return json_response(appended_json(reply, with_ids=True), status, headers)
+    return answered(XADD_BATCH, reply, command)
 
 
 IMPORT_EXAMPLE: Final = (
@@ -188,9 +180,7 @@ async def import_entries(
     With an idempotency key, a repeated request must have the same bytes as the first one, including their
     compression.
     """
-    command = await _import_command(key, request, shape)
-    reply = answers.appended(await store.execute(command), key)
-    return _answer(IMPORT_ENTRIES, reply, answers.batch_bytes(reply))
+    return await served(IMPORT_ENTRIES, store, await _import_command(key, request, shape))
 
 
 async def _import_command(key: bytes, request: Request, shape: Literal["fields", "entry"]) -> Append:
@@ -199,7 +189,7 @@ async def _import_command(key: bytes, request: Request, shape: Literal["fields",
     imports: Imports = request.app.state.imports
     new = await imports.read(request, FIELDS_LINES if shape == "fields" else ENTRY_LINES)
     raw = await request.body()
-    make = partial(commands.lines_command, key, new, partial(idempotency_of, request.headers.raw, raw))
+    make = partial(lines_command, key, new, partial(idempotency_of, request.headers.raw, raw))
     return await off_the_loop(len(raw), lambda: traced(request.headers, make()))
 
 
@@ -242,9 +232,3 @@ async def check_import(
     command = await _import_command(key, request, shape)
     known = await store.execute(FindAppend(command.key, command.idempotency))
     return json_response({"known": known is not None, "count": len(command.fragments)})
-
-
-def _answer(asked: HotOperation, reply: AppendReply, content: bytes) -> Response:
-    if reply.replayed:
-        return Response(content, REPLAYED_STATUS, REPLAYED_HEADERS, JSON)
-    return Response(content, asked.status, media_type=JSON)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.routes.existing import execute_together
+from tailrace.api.routes.serving import execute_together
 from tailrace.api.schemas.dead_letters import CONFIGURED_EXAMPLE, GroupSettingsBody, RedriveBody, RedriveReply
 from tailrace.api.schemas.groups import Group
 from tailrace.api.wire.bodies import read_body, read_optional_body

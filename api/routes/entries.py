@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
+from tailrace.api.operations.reads import no_such_entry
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.routes.existing import execute_on_existing
-from tailrace.api.routes.ranges import no_such_entry
+from tailrace.api.routes.serving import execute_on_existing
 from tailrace.api.schemas.appends import Trimming
 from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.schemas.entries import DeleteBody, DeleteReply, SeekPosition, SplitPlan, TrimReply

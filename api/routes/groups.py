@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
-from tailrace.api.hot.operations import XINFO_GROUP
 from tailrace.api.http.deferred_route import DeferredRoute
+from tailrace.api.operations.table import XINFO_GROUP
 from tailrace.api.problems.table import HttpCode
-from tailrace.api.routes.existing import execute_together
+from tailrace.api.routes.serving import execute_together, served
 from tailrace.api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
 from tailrace.api.wire.bodies import read_body, read_optional_body
 from tailrace.api.wire.group_replies import group_json, group_named
@@ -93,7 +93,7 @@ async def xgroup_create(key: KeyPath, group: GroupPath, request: Request, store:
 )
 async def xinfo_group(key: KeyPath, group: GroupPath, store: Store) -> Response:
     """Return one group with its position and lag. O(groups)."""
-    return json_response(group_json(group_named(await store.execute(InfoGroups(key)), key, group)))
+    return await served(XINFO_GROUP, store, InfoGroups(key), (key, group))
 
 
 @router.post(

@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
-from tailrace.api.hot import answers, pending_commands
-from tailrace.api.hot.operations import (
+from tailrace.api.http.deferred_route import DeferredRoute
+from tailrace.api.operations.pending import PENDING_PAGE_DEFAULT, pending_command
+from tailrace.api.operations.table import (
     EXTEND,
     XACK,
     XAUTOCLAIM,
@@ -19,10 +20,8 @@ from tailrace.api.hot.operations import (
     XPENDING,
     XPENDING_SUMMARY,
 )
-from tailrace.api.hot.read_commands import PENDING_PAGE_DEFAULT, pending_command
-from tailrace.api.http.deferred_route import DeferredRoute
-from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode
+from tailrace.api.routes.serving import served
 from tailrace.api.schemas.base import I64_MAX
 from tailrace.api.schemas.claims import (
     AutoClaimBody,
@@ -33,22 +32,19 @@ from tailrace.api.schemas.claims import (
     ExtendReply,
 )
 from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
-from tailrace.api.wire.bodies import read_body
+from tailrace.api.wire.bodies import json_body
 from tailrace.api.wire.group_replies import pending_page_json, whole_overview_json
 from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath
-from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import (
     EntryShape,
     PageCount,
     RangeEnd,
     RangeStart,
     Store,
-    ids_of,
-    references_of,
 )
-from tailrace.api.wire.replies import Json, deletions_json, json_response
+from tailrace.api.wire.replies import json_response
 from tailrace.core import replies
-from tailrace.core.commands import AcknowledgeAndDelete, PendingSummary
+from tailrace.core.commands import PendingSummary
 from tailrace.core.errors import ErrorCode
 
 router = APIRouter(tags=["pending"], route_class=DeferredRoute)
@@ -134,22 +130,7 @@ async def xack(key: KeyPath, group: GroupPath, request: Request, store: Store) -
     Ids that are not pending in the group are ignored. If the stream or the group does not exist, the request
     fails with 404 `NOGROUP`. O(ids).
     """
-    body = await read_body(request, AckBody)
-    if body.delete:
-        return json_response(await _acknowledge_and_delete(store, key, group, body))
-    command = pending_commands.ack_command(key, group, body.ids)
-    return Response(answers.ack_bytes(await store.execute(command)), media_type=JSON)
-
-
-async def _acknowledge_and_delete(store: StreamStore, key: bytes, group: bytes, body: AckBody) -> Json:
-    ids = ids_of(body.ids)
-    command = AcknowledgeAndDelete(
-        key, group, ids, len(ids), references_of(body.references), require_group=True
-    )
-    results = await store.execute(command)
-    assert isinstance(results, list)
-    acknowledged = sum(result is not replies.DeleteResult.NOT_FOUND for result in results)
-    return {"acknowledged": acknowledged, "results": deletions_json(ids, results)}
+    return await served(XACK, store, XACK.command_of(key, group, await json_body(request)))
 
 
 @router.post(
@@ -173,9 +154,7 @@ async def xnack(key: KeyPath, group: GroupPath, request: Request, store: Store) 
 
     With `delay_ms`, or by the `backoff` of the group, no claim takes them before that time. O(ids log n).
     """
-    body = await read_body(request, NackBody)
-    command = pending_commands.nack_command(key, group, body)
-    return Response(answers.nack_bytes(await store.execute(command)), media_type=JSON)
+    return await served(XNACK, store, XNACK.command_of(key, group, await json_body(request)))
 
 
 @router.post(
@@ -198,9 +177,8 @@ async def xclaim(
     key: KeyPath, group: GroupPath, request: Request, store: Store, shape: EntryShape
 ) -> Response:
     """Claim pending entries for a consumer, if they have been idle long enough. O(ids log n)."""
-    body = await read_body(request, ClaimBody)
-    command = pending_commands.claim_command(key, group, body)
-    return Response(answers.claim_bytes(await store.execute(command), shape), media_type=JSON)
+    command = XCLAIM.command_of(key, group, await json_body(request))
+    return await served(XCLAIM, store, command, shape=shape)
 
 
 @router.post(
@@ -220,8 +198,7 @@ async def extend(key: KeyPath, group: GroupPath, request: Request, store: Store)
     Delivery counts stay. The consumer counts as seen. Ids that it does not own are in `lost`, and stay
     unchanged. O(ids log n).
     """
-    command = pending_commands.extend_command(key, group, await read_body(request, ExtendBody))
-    return Response(answers.extend_bytes(await store.execute(command)), media_type=JSON)
+    return await served(EXTEND, store, EXTEND.command_of(key, group, await json_body(request)))
 
 
 @router.post(
@@ -239,6 +216,5 @@ async def xautoclaim(
     key: KeyPath, group: GroupPath, request: Request, store: Store, shape: EntryShape
 ) -> Response:
     """Scan pending entries in id order and claim the idle ones. Continue the scan with `cursor`. O(count)."""
-    body = await read_body(request, AutoClaimBody)
-    command = pending_commands.autoclaim_command(key, group, body)
-    return Response(answers.autoclaim_bytes(await store.execute(command), shape), media_type=JSON)
+    command = XAUTOCLAIM.command_of(key, group, await json_body(request))
+    return await served(XAUTOCLAIM, store, command, shape=shape)

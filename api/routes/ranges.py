@@ -10,20 +10,19 @@ from starlette.responses import Response
 
 from tailrace.api.access.token_end import GuardedStreamingResponse
 from tailrace.api.document.operations import operation
-from tailrace.api.hot.operations import GET_ENTRY, XRANGE
-from tailrace.api.hot.read_commands import after_command, entry_command, range_command
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected, while_connected
-from tailrace.api.name_members import named
+from tailrace.api.operations.reads import after_command, entry_command, range_command
+from tailrace.api.operations.table import GET_ENTRY, XRANGE
 from tailrace.api.ports import StreamStore
-from tailrace.api.problems.refusal_texts import quoted
-from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.range_parameters import (
     BoundsParameter,
     Following,
     FollowingParameter,
     PageParameter,
 )
+from tailrace.api.routes.serving import answered, served
 from tailrace.api.schemas.entries import Entry, RangePage
 from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import KeyPath
@@ -40,11 +39,11 @@ from tailrace.api.wire.parameters import (
     export_shape,
     start_of,
 )
-from tailrace.api.wire.replies import first_entry_json, json_response, range_json, scanned_json, tail_json
+from tailrace.api.wire.replies import json_response, range_json, scanned_json
 from tailrace.api.wire.scans import scanned_range, scanned_read
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
 from tailrace.core.commands import Range
-from tailrace.core.errors import ErrorCode, no_such_key
+from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry_json import FieldChoice
 from tailrace.core.replies import RangeReply, ReadReply
 
@@ -113,9 +112,8 @@ async def xrange(
             return json_response(await scanned_json(found, page.shape), headers=headers)
         reply = await execute_while_connected(request, store, command)
         assert isinstance(reply, ReadReply)
-        read = reply.streams[0]
-        headers = _followed_headers(following, read.incarnation)
-        return json_response(tail_json(read, page.shape), headers=headers)
+        headers = _followed_headers(following, reply.streams[0].incarnation)
+        return answered(XRANGE, reply, command, shape=page.shape, headers=headers)
     reverse = bounds.order == "desc"
     query = range_command(key, bounds.start, bounds.end, page.most, reverse=reverse, strict=page.strict)
     if page.wanted is not None:
@@ -223,18 +221,4 @@ async def export_entries(  # noqa: PLR0913 - one parameter an option
 )
 async def get_entry(key: KeyPath, id: EntryIdPath, store: Store, shape: EntryShape) -> Response:  # noqa: A002
     """Return the entry with this id. O(log n)."""
-    reply = await _range(store, entry_command(key, id))
-    if not reply.exists:
-        raise no_such_key(key)
-    if not reply.entries.ids:
-        raise no_such_entry(key, id)
-    return json_response(first_entry_json(reply.entries, shape))
-
-
-def no_such_entry(key: bytes, entry_id: str) -> RequestRefused:
-    """Return the error for an id that the existing stream `key` has no entry for (404)."""
-    return RequestRefused(
-        HttpCode.NO_SUCH_ENTRY,
-        f"the stream {quoted(key)} has no entry {entry_id}",
-        members={**named(key=key), "id": entry_id},
-    )
+    return await served(GET_ENTRY, store, entry_command(key, id), (key, id.encode()), shape)

@@ -7,21 +7,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
-from tailrace.api.hot import answers, commands
-from tailrace.api.hot.operations import XREAD, XREADGROUP
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected
+from tailrace.api.operations.reads import group_read_of, read_of
+from tailrace.api.operations.table import XREAD, XREADGROUP
 from tailrace.api.problems.table import HttpCode
+from tailrace.api.routes.serving import answered
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import EntryShape, Store
-from tailrace.api.wire.replies import Json, json_response, slice_json
-from tailrace.api.wire.waiting import Prefer, Waiting, waiting
-from tailrace.core.commands import ReadFrom
+from tailrace.api.wire.waiting import Prefer, waiting
 from tailrace.core.errors import ErrorCode
-from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import ReadReply, Reply, StreamRead
 
 router = APIRouter(tags=["reads"], route_class=DeferredRoute)
 
@@ -51,14 +47,9 @@ async def xread(request: Request, store: Store, shape: EntryShape, prefer: Prefe
     """
     body = await read_body(request, ReadBody)
     wait = waiting(body.wait_ms, prefer)
-    command = commands.read_command(body, wait.block_ms)
+    command = read_of(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
-    if any(source.incarnation is not None for source in command.streams):
-        assert isinstance(reply, ReadReply)
-        pairs = zip(command.streams, reply.streams, strict=True)
-        slices = [_with_incarnation(source, read, shape) for source, read in pairs]
-        return json_response({"streams": slices}, headers=wait.headers)
-    return _slices(reply, shape, wait, deliveries=False)
+    return answered(XREAD, reply, command, shape=shape, headers=wait.headers)
 
 
 @router.post(
@@ -80,19 +71,6 @@ async def xreadgroup(request: Request, store: Store, shape: EntryShape, prefer: 
     """
     body = await read_body(request, GroupReadBody)
     wait = waiting(body.wait_ms, prefer)
-    command = commands.group_read_command(body, wait.block_ms)
+    command = group_read_of(body, wait.block_ms)
     reply = await execute_while_connected(request, store, command)
-    return _slices(reply, shape, wait, deliveries=True)
-
-
-def _with_incarnation(source: ReadFrom, read: StreamRead, shape: Shape) -> Json:
-    """Return the entries of one stream, with its incarnation if the request asks for it."""
-    content = slice_json(read, shape, deliveries=False)
-    if source.incarnation is None or read.incarnation is None:
-        return content
-    return {**content, "incarnation": read.incarnation}
-
-
-def _slices(reply: Reply, shape: Shape, wait: Waiting, *, deliveries: bool) -> Response:
-    content = answers.slices_bytes(reply, shape, deliveries=deliveries)
-    return Response(content, 200, wait.headers, JSON)
+    return answered(XREADGROUP, reply, command, shape=shape, headers=wait.headers)

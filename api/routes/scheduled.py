@@ -11,7 +11,6 @@ from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
-from tailrace.api.hot.answers import REPLAYED_HEADERS
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.name_members import named
 from tailrace.api.problems.refusal_texts import quoted
@@ -19,7 +18,7 @@ from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.scheduled import SCHEDULED_ID_EXAMPLE, ScheduledPage
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import EntryShape, Store
-from tailrace.api.wire.replies import Json, json_response, no_content
+from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.scheduling import scheduled_id_of, scheduled_page_json
 from tailrace.core import replies
 from tailrace.core.commands import CancelScheduled, ListScheduled
@@ -33,11 +32,6 @@ ScheduledIdPath: TypeAlias = Annotated[
     BeforeValidator(unquote),
     Path(description="The scheduled id, as the append returned it.", examples=[SCHEDULED_ID_EXAMPLE]),
 ]
-
-
-def accepted(reply: replies.ScheduleReply, content: Json) -> Response:
-    """Return the response to an append with a delay."""
-    return json_response(content, 202, REPLAYED_HEADERS if reply.replayed else None)
 
 
 @router.get(

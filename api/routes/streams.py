@@ -10,12 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
-from tailrace.api.hot import answers
-from tailrace.api.hot.operations import XINFO_STREAM, XLEN
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.name_members import named
+from tailrace.api.operations.table import XINFO_STREAM, XLEN
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.routes.existing import execute_together
+from tailrace.api.routes.serving import execute_together, served
 from tailrace.api.schemas.streams import (
     PositionBody,
     StreamCreated,
@@ -27,7 +26,6 @@ from tailrace.api.schemas.streams import (
 from tailrace.api.schemas.texts import suggestion
 from tailrace.api.wire.bodies import read_body, read_optional_body
 from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
-from tailrace.api.wire.negotiation import JSON
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
 from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.stream_replies import (
@@ -170,7 +168,7 @@ async def head_stream(key: KeyPath, store: Store) -> Response:
 )
 async def xlen(key: KeyPath, store: Store) -> Response:
     """Return the number of entries of a stream. A missing stream counts as an empty one. O(1)."""
-    return Response(answers.length_bytes(await store.execute(StreamLength(key))), media_type=JSON)
+    return await served(XLEN, store, StreamLength(key))
 
 
 @router.post(

@@ -27,8 +27,6 @@ from tailrace.api.problems.table import (
     HttpCode,
     problem,
     problem_of,
-    store_unavailable_problem,
-    unauthenticated_problem,
 )
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
@@ -123,12 +121,8 @@ class TailResponse(Response):
                     yield event
                 # While stored entries remain, no call here has to wait, so let other requests run.
                 await asyncio.sleep(0)
-        except StreamError as error:
+        except (StreamError, Unauthenticated, StoreUnavailable) as error:
             yield sse.failure("end", problem_of(error, self._request_id))
-        except Unauthenticated as error:
-            yield sse.failure("end", unauthenticated_problem(error, self._request_id))
-        except StoreUnavailable as error:
-            yield sse.failure("end", store_unavailable_problem(error, self._request_id))
         except Exception:
             yield sse.failure("problem", problem(HttpCode.INTERNAL, DEFECT, self._request_id))
             raise

@@ -18,7 +18,7 @@ from tailrace.api.websocket_limits import FRAME_BYTES_MAX, CloseCode, ProtocolVi
 from tailrace.api.wire.appends import UNREADABLE, Delay
 from tailrace.api.wire.bodies import mismatch
 from tailrace.api.wire.names import checked_name, name_from_body
-from tailrace.core.commands import Trim
+from tailrace.core.commands import Append, ScheduleEntries
 from tailrace.core.grammar import Resp
 from tailrace.core.log.entry import BadEntry, from_base64
 from tailrace.core.replies import Entries
@@ -32,19 +32,6 @@ class Envelope(msgspec.Struct):
 
     id: Any = None
     op: Any = None
-
-
-class NewEntry(NamedTuple):
-    """A decoded append: the stream, the entry, and its options."""
-
-    key: bytes
-    fragment: bytes
-    entry_id: str | None
-    trim: Trim | None
-    nomkstream: bool
-    if_last_id: str | None
-    delay_ms: int | None = None
-    deliver_at_ms: int | None = None
 
 
 class AppendRun(NamedTuple):
@@ -161,8 +148,8 @@ class Codec(ABC):
         """
 
     @abstractmethod
-    def new_entry(self, raw: bytes) -> NewEntry:
-        """Return a decoded `append`. Raises `RequestRefused`."""
+    def append(self, raw: bytes) -> Append | ScheduleEntries:
+        """Return the command of an `append`. Raises `RequestRefused`."""
 
     def plain_ack(self, raw: bytes) -> PlainAck | None:
         """Return a valid `ack` without options, else None: `request` reads it. O(bytes) in C."""

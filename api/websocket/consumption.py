@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tailrace.api.ports import Answer, StoreUnavailable, StreamStore, Watch
+from tailrace.api.problems.table import Refusal
 from tailrace.api.websocket.credit import CreditBalance
-from tailrace.api.websocket.pushes import Failure, end_push, entries_push
+from tailrace.api.websocket.pushes import end_push, entries_push
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.subscriptions import Connection
 from tailrace.api.websocket.unsettled import Owner, Unsettled
@@ -54,7 +55,7 @@ class Consumption:
         if self._watch is not None:
             self._watch.cancel()
 
-    def end(self, failure: Failure) -> None:
+    def end(self, failure: Refusal) -> None:
         """End the subscription with a last push that has the reason."""
         self.close()
         self._connection.send(end_push(self._connection.codec, self._sub, failure))

@@ -13,11 +13,10 @@ from pydantic import BaseModel, ValidationError
 
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import Unauthenticated
-from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.problems.table import HttpCode, RequestRefused, problem_of
 from tailrace.api.websocket.codecs import AppendRun, Codec
 from tailrace.api.websocket.frames import ReadRequest
 from tailrace.api.websocket.plan import Answers, Plan
-from tailrace.api.websocket.pushes import problem_for
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket_limits import (
     FRAME_MISTAKES_LISTED_MAX,
@@ -168,7 +167,9 @@ class PendingRun(NamedTuple):
 def _refusals(
     codec: Codec, request_ids: Sequence[RequestId], failure: StreamError | StoreUnavailable
 ) -> list[bytes]:
-    return [codec.encode({"id": request_id, "error": problem_for(failure)}) for request_id in request_ids]
+    return [
+        codec.encode({"id": request_id, "error": problem_of(failure, None)}) for request_id in request_ids
+    ]
 
 
 class Turn(NamedTuple):

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from tailrace.api.problems.table import CommandRefused, RequestRefused
-from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope, NewEntry
+from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
+from tailrace.core.commands import Append, ScheduleEntries
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.grammar import Request as RedisRequest
 from tailrace.core.parser import parse_request
 
-Content: TypeAlias = NewEntry | RedisRequest | RequestRefused | StreamError
-"""The decoded append or command, or the error of an invalid one."""
+Content: TypeAlias = Append | ScheduleEntries | RedisRequest | RequestRefused | StreamError
+"""The command of an append, the decoded Redis command, or the error of an invalid one."""
 
 
 class ReadRequest(NamedTuple):
@@ -50,11 +51,7 @@ def split_frame(codec: Codec, data: str | bytes) -> Frame:
 def one_by_one(run: AppendRun) -> list[ReadRequest]:
     """Return the appends of a run as decoded requests of their own."""
     return [
-        ReadRequest(
-            b"",
-            Envelope(request_id, "append"),
-            NewEntry(run.key, fragment, None, None, nomkstream=False, if_last_id=None),
-        )
+        ReadRequest(b"", Envelope(request_id, "append"), Append(run.key, (fragment,)))
         for request_id, fragment in zip(run.request_ids, run.fragments, strict=True)
     ]
 
@@ -85,7 +82,7 @@ def _read(codec: Codec, request: ReadRequest | AppendRun) -> ReadRequest | Appen
 def _content(codec: Codec, op: object, raw: bytes) -> Content | None:
     try:
         if op == "append":
-            return codec.new_entry(raw)
+            return codec.append(raw)
         return parse_request(codec.words(raw)) if op == "command" else None
     except RequestRefused as refusal:
         return kept(refusal)

@@ -5,8 +5,8 @@ It owns the checks before a connection is accepted, and the response if it is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 from starlette.datastructures import Headers
@@ -27,9 +27,8 @@ from tailrace.api.problems.table import (
     PROBLEM_MEDIA_TYPE,
     HttpCode,
     RequestRefused,
-    challenge,
-    problem,
-    unauthenticated_problem,
+    headers_of,
+    problem_of,
 )
 from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket.subprotocols import CODECS
@@ -78,15 +77,9 @@ async def refuse(scope: Scope, send: Send, error: RequestRefused | Unauthenticat
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close"})
         return
-    content, extra = _problem_and_headers(error)
-    named = {"content-type": PROBLEM_MEDIA_TYPE, **NO_STORE, **extra}
+    content = problem_of(error, None)
+    named = {"content-type": PROBLEM_MEDIA_TYPE, **NO_STORE, **headers_of(error)}
     headers = [(name.lower().encode(), value.encode()) for name, value in named.items()]
     start = {"type": "websocket.http.response.start", "status": content["status"], "headers": headers}
     await send(start)
     await send({"type": "websocket.http.response.body", "body": msgspec.json.encode(content)})
-
-
-def _problem_and_headers(error: RequestRefused | Unauthenticated) -> tuple[dict[str, Any], Mapping[str, str]]:
-    if isinstance(error, Unauthenticated):
-        return unauthenticated_problem(error, None), challenge(error)
-    return problem(error.code, error.detail, None, **error.members), error.headers

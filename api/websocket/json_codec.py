@@ -14,7 +14,6 @@ from tailrace.api.websocket.codecs import (
     AppendRun,
     Codec,
     Envelope,
-    NewEntry,
     PlainAck,
     PlainAppend,
     RawAppend,
@@ -23,7 +22,7 @@ from tailrace.api.websocket.codecs import (
     decoded_envelope,
 )
 from tailrace.api.websocket.json_appends import append_runs, plain_append, run_of
-from tailrace.api.websocket.raw_appends import encoding_of, entry_refusal, has_fields, new_entry_of
+from tailrace.api.websocket.raw_appends import append_of, encoding_of, entry_refusal, has_fields
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.requests import AppendRequest, CommandRequest
 from tailrace.api.websocket_limits import (
@@ -37,6 +36,7 @@ from tailrace.api.wire.members import keeps_members, require_unique, require_uni
 from tailrace.api.wire.names import name_from_body
 from tailrace.api.wire.redis_words import decode_command, result_parts
 from tailrace.api.wire.replies import entries_json
+from tailrace.core.commands import Append, ScheduleEntries
 from tailrace.core.errors import ErrorCode
 from tailrace.core.grammar import Resp
 from tailrace.core.limits import BULK_ELEMENTS_MAX, REQUEST_ELEMENTS_MAX
@@ -106,17 +106,17 @@ class JsonCodec(Codec):
         require_unique_in_model(raw, request)
         return request
 
-    def new_entry(self, raw: bytes) -> NewEntry:
-        """Return a decoded `append`; its fields are parsed once. Raises `RequestRefused`."""
+    def append(self, raw: bytes) -> Append | ScheduleEntries:
+        """Return the command of an `append`; its fields are parsed once. Raises `RequestRefused`."""
         try:
             request = self._decode_append(raw)
             key = name_from_body(self._decode_text(request.key), encoding_of(request), "key")
-            entry = new_entry_of(key, self._fragment(request), request)
+            command = append_of(key, self._fragment(request), request)
         except (*UNREADABLE, BadEntry) as error:
             raise self._append_refusal(raw, error) from None
         if not keeps_members(raw, request):
             require_unique(raw)
-        return entry
+        return command
 
     def _fragment(self, request: RawAppend) -> bytes:
         base64 = encoding_of(request) is not None

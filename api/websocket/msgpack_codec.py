@@ -16,18 +16,18 @@ import msgspec
 from tailrace.api.websocket.codecs import (
     Codec,
     Envelope,
-    NewEntry,
     RawAppend,
     RawCommand,
     RequestT,
     decoded_envelope,
 )
-from tailrace.api.websocket.raw_appends import entry_refusal, has_fields, new_entry_of
+from tailrace.api.websocket.raw_appends import append_of, entry_refusal, has_fields
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import mismatch
 from tailrace.api.wire.members import repetition
 from tailrace.api.wire.names import checked_name
+from tailrace.core.commands import Append, ScheduleEntries
 from tailrace.core.grammar import Resp, Rows, SimpleString
 from tailrace.core.limits import COMMAND_ARGUMENTS_MAX
 from tailrace.core.log.entry import BASE64_MARK, BadEntry, flat_of, fragment_from_flat
@@ -111,16 +111,16 @@ class MsgpackCodec(Codec):
             # pydantic decodes the name of an unknown member, and fails if it is `bin` and not UTF-8.
             raise mismatch([("", "the names of a request's members must be `str`")]) from None
 
-    def new_entry(self, raw: bytes) -> NewEntry:
-        """Return a decoded `append`; its fields are parsed once. Raises `RequestRefused`."""
+    def append(self, raw: bytes) -> Append | ScheduleEntries:
+        """Return the command of an `append`; its fields are parsed once. Raises `RequestRefused`."""
         try:
             request = self._decode_append(raw)
             key = checked_name(_octets(self._decode_any(request.key)), "key")
-            entry = new_entry_of(key, fragment_from_flat(self._flat(request)), request)
+            command = append_of(key, fragment_from_flat(self._flat(request)), request)
         except (*UNREADABLE, BadEntry) as error:
             raise entry_refusal(error) from None
         self._require_unique(raw)
-        return entry
+        return command
 
     def _flat(self, request: RawAppend) -> list[bytes]:
         if not has_fields(request):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
+from tailrace.api.operations.pending import ack_of, acknowledged_json, nack_of
 from tailrace.api.websocket.codecs import name_of
 from tailrace.api.websocket.plan import Answers, Content, Plan, PlanContext, allowed, result_of
 from tailrace.api.websocket.requests import (
@@ -16,77 +16,74 @@ from tailrace.api.websocket.requests import (
 )
 from tailrace.api.websocket.unsettled import Owner
 from tailrace.api.wire.group_replies import extend_json
-from tailrace.api.wire.parameters import ids_of, references_of
-from tailrace.api.wire.replies import deletions_json, formatted
+from tailrace.api.wire.parameters import ids_of
+from tailrace.api.wire.replies import formatted
 from tailrace.core.commands import (
     Acknowledge,
     AcknowledgeAndDelete,
     Claim,
     ClaimOptions,
     ExtendLeases,
-    NackMode,
+    Malformed,
     NegativeAcknowledge,
 )
-from tailrace.core.replies import ClaimReply, DeleteResult
-from tailrace.core.stream_id import StreamId
+from tailrace.core.replies import ClaimReply
 
 
 def ack(context: PlanContext, raw: bytes) -> Plan:
     """Return the plan of XACK, or of XACKDEL with `delete`."""
     plain = context.codec.plain_ack(raw)
     if plain is not None:
-        return _ack(context, *plain)
+        return _ack(context, Acknowledge(*plain, require_group=True))
     request = context.codec.request(raw, AckRequest)
-    key, group = _stream_and_group(request)
-    ids = ids_of(request.ids)
-    if request.delete:
-        policy = references_of(request.references)
-        deletion = AcknowledgeAndDelete(key, group, ids, len(ids), policy, require_group=True)
-        record = allowed(context.guard, "consume", deletion, "ack")
-        mark = context.unsettled.next_mark()
-        return Plan((deletion,), partial(_acknowledged_and_deleted, context, deletion, ids, mark), record)
-    return _ack(context, key, group, ids)
-
-
-def _ack(context: PlanContext, key: bytes, group: bytes, ids: tuple[StreamId, ...] | range) -> Plan:
-    acknowledgment = Acknowledge(key, group, ids, require_group=True)
-    context.guard.allow("consume", acknowledgment, "ack")
+    command = ack_of(*_stream_and_group(request), request)
+    if isinstance(command, Acknowledge):
+        return _ack(context, command)
+    record = allowed(context.guard, "consume", command, "ack")
     mark = context.unsettled.next_mark()
-    return Plan((acknowledgment,), partial(_settled, context, "acknowledged", key, group, ids, mark))
+    return Plan((command,), partial(_acknowledged_and_deleted, context, command, mark), record)
+
+
+def _ack(context: PlanContext, command: Acknowledge) -> Plan:
+    context.guard.allow("consume", command, "ack")
+    mark = context.unsettled.next_mark()
+    return Plan((command,), partial(_settled, context, "acknowledged", command, mark))
 
 
 def nack(context: PlanContext, raw: bytes) -> Plan:
     """Return the plan of XNACK."""
     request = context.codec.request(raw, NackRequest)
-    key, group = _stream_and_group(request)
-    ids, mode = ids_of(request.ids), NackMode(request.mode)
-    command = NegativeAcknowledge(key, group, mode, ids, request.retry_count, request.force, request.delay_ms)
+    command = nack_of(*_stream_and_group(request), request)
     record = allowed(context.guard, "consume", command, "nack")
     mark = context.unsettled.next_mark()
-    return Plan((command,), partial(_settled, context, "nacked", key, group, ids, mark), record)
+    return Plan((command,), partial(_settled, context, "nacked", command, mark), record)
 
 
 def _settled(
     context: PlanContext,
     told_as: str,
-    key: bytes,
-    group: bytes,
-    ids: Sequence[StreamId],
+    command: Acknowledge | NegativeAcknowledge,
     mark: int,
     answers: Answers,
 ) -> Content:
     count = result_of(answers)
-    context.unsettled.settled(key, group, ids, mark)
+    _settle(context, command, mark)
     return {told_as: count}
 
 
 def _acknowledged_and_deleted(
-    context: PlanContext, command: AcknowledgeAndDelete, ids: Sequence[StreamId], mark: int, answers: Answers
+    context: PlanContext, command: AcknowledgeAndDelete, mark: int, answers: Answers
 ) -> Content:
-    results = result_of(answers)
-    context.unsettled.settled(command.key, command.group, ids, mark)
-    acknowledged = sum(result is not DeleteResult.NOT_FOUND for result in results)
-    return {"acknowledged": acknowledged, "results": deletions_json(ids, results)}
+    content = acknowledged_json(result_of(answers), command)
+    _settle(context, command, mark)
+    return content
+
+
+def _settle(
+    context: PlanContext, command: Acknowledge | AcknowledgeAndDelete | NegativeAcknowledge, mark: int
+) -> None:
+    assert not isinstance(command.ids, Malformed), "`ids_of` refuses such ids"
+    context.unsettled.settled(command.key, command.group, command.ids, mark)
 
 
 def claim(context: PlanContext, raw: bytes) -> Plan:

@@ -13,12 +13,12 @@ from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
 from tailrace.api.websocket import command_plans, frames, pending_plans, subscription_plans
-from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope, NewEntry
+from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope
 from tailrace.api.websocket.plan import Answers, Plan, PlanContext
 from tailrace.api.websocket.requests import REQUESTS, PingRequest
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled
-from tailrace.core.commands import Append
+from tailrace.core.commands import Append, ScheduleEntries
 from tailrace.core.errors import ErrorCode, StreamError
 
 __all__ = ["Answers", "Plan", "Planner"]
@@ -53,8 +53,8 @@ class Planner:
         """Return the plan of a decoded append or command. Raises as `plan` does."""
         if isinstance(content, Exception):
             raise content
-        if isinstance(content, NewEntry):
-            return command_plans.plan_entry(self._context, content)
+        if isinstance(content, Append | ScheduleEntries):
+            return command_plans.plan_append(self._context, content)
         return command_plans.plan_words(self._context, content)
 
 

@@ -7,41 +7,15 @@ subscriptions with the same id, filter and count.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from tailrace.api.ports import StoreUnavailable
-from tailrace.api.principals import Unauthenticated
-from tailrace.api.problems.table import (
-    RequestRefused,
-    problem,
-    problem_of,
-    store_unavailable_problem,
-    unauthenticated_problem,
-)
+from tailrace.api.problems.table import Refusal, problem_of
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.request import RequestId
-from tailrace.core.errors import StreamError
 from tailrace.core.filters import Filter as EntryCondition
 from tailrace.core.log.entry import flat_of
 from tailrace.core.replies import Entries, StreamRead
 from tailrace.core.stream_id import StreamId, format_id
-
-Failure: TypeAlias = StreamError | RequestRefused | StoreUnavailable | Unauthenticated
-
-
-def problem_for(failure: Failure) -> dict[str, Any]:
-    """Return the problem of `failure`. Its `request_id` is null, because replies have their own `id`."""
-    if isinstance(failure, StreamError):
-        return problem_of(failure, None)
-    if isinstance(failure, StoreUnavailable):
-        return store_unavailable_problem(failure, None)
-    if isinstance(failure, Unauthenticated):
-        return unauthenticated_problem(failure, None)
-    members = dict(failure.members)
-    if failure.errors:
-        members["errors"] = failure.errors
-    return problem(failure.code, failure.detail, None, **members)
-
 
 # --- frames ------------------------------------------------------------------------------------------
 
@@ -74,9 +48,9 @@ def gap_push(
     return codec.encode({"sub": sub, **codec.names(key=key), "gap": gap})
 
 
-def end_push(codec: Codec, sub: RequestId, failure: Failure) -> bytes:
+def end_push(codec: Codec, sub: RequestId, failure: Refusal) -> bytes:
     """Return the last push of a subscription, with the reason for its end."""
-    return codec.encode({"sub": sub, "end": problem_for(failure)})
+    return codec.encode({"sub": sub, "end": problem_of(failure, None)})
 
 
 # --- filters -----------------------------------------------------------------------------------------

@@ -7,28 +7,24 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tailrace.api.operations.appends import append_command
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.websocket.codecs import NewEntry, RawAppend
-from tailrace.api.wire.appends import trimming_of
+from tailrace.api.websocket.codecs import RawAppend
+from tailrace.api.wire.appends import NewEntries
 from tailrace.api.wire.bodies import mismatch
+from tailrace.api.wire.parameters import requested_id_of
+from tailrace.core.commands import Append, ScheduleEntries
 from tailrace.core.errors import ErrorCode
 from tailrace.core.log.entry import BadEntry
 
 _ABSENT: Final = (b"", b"null", b"\xc0")
 
 
-def new_entry_of(key: bytes, fragment: bytes, request: RawAppend) -> NewEntry:
-    """Return a decoded append. Raises `RequestRefused` for an invalid trimming rule."""
-    return NewEntry(
-        key,
-        fragment,
-        request.entry_id,
-        trimming_of(request.trim),
-        request.nomkstream,
-        request.if_last_id,
-        request.delay_ms,
-        request.deliver_at_ms,
-    )
+def append_of(key: bytes, fragment: bytes, request: RawAppend) -> Append | ScheduleEntries:
+    """Return the command of an append. Raises `RequestRefused`."""
+    requested = requested_id_of(request.entry_id)
+    new = NewEntries([fragment], None if requested is None else [requested])
+    return append_command(key, request, new, create=not request.nomkstream)
 
 
 def has_fields(request: RawAppend) -> bool:

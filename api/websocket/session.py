@@ -22,7 +22,7 @@ from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota
 from tailrace.api.ports import StoreUnavailable, StreamStore
 from tailrace.api.principals import Unauthenticated
-from tailrace.api.problems.table import RequestRefused
+from tailrace.api.problems.table import Refusal, RequestRefused, problem_of
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.exchanges import (
     PendingRequest,
@@ -33,7 +33,6 @@ from tailrace.api.websocket.frames import Frame
 from tailrace.api.websocket.inbox import Inbox
 from tailrace.api.websocket.outlets import Outlet
 from tailrace.api.websocket.plans import Answers, Plan, Planner
-from tailrace.api.websocket.pushes import Failure, problem_for
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
@@ -144,7 +143,7 @@ class WebSocketSession:
                 raise plan
             return {"id": request.request_id, "ok": plan.finish(answers)}
         except (StreamError, RequestRefused, StoreUnavailable, Unauthenticated) as failure:
-            return {"id": request.request_id, "error": problem_for(failure)}
+            return {"id": request.request_id, "error": problem_of(failure, None)}
 
     # --- pushes --------------------------------------------------------------------------------
 
@@ -167,7 +166,7 @@ class WebSocketSession:
         """Push one frame."""
         self._outlet.send(frame)
 
-    def subscription_ended(self, sub: RequestId, failure: Failure) -> None:
+    def subscription_ended(self, sub: RequestId, failure: Refusal) -> None:
         """Forget a subscription that ended by itself. If the store has closed, close the connection."""
         self._book.forget(sub)
         if isinstance(failure, StoreUnavailable):

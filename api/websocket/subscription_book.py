@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailrace.api.ports import StreamStore
-from tailrace.api.problems.table import HttpCode, RequestRefused
+from tailrace.api.problems.table import HttpCode, Refusal, RequestRefused
 from tailrace.api.websocket.consumption import Consumption
 from tailrace.api.websocket.credit import CreditBalance
-from tailrace.api.websocket.pushes import Failure, Filter
+from tailrace.api.websocket.pushes import Filter
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscriptions import Connection, Reached, Subscription
@@ -91,7 +91,7 @@ class SubscriptionBook:
             if subscription not in fresh:
                 subscription.arm()
 
-    def end_all(self, failure: Failure) -> None:
+    def end_all(self, failure: Refusal) -> None:
         """End all subscriptions with a last push that has the reason."""
         for subscription in list(self._open.values()):
             subscription.end(failure)

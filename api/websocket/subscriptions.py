@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple, Protocol
 
+from tailrace.api.problems.table import Refusal
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.credit import CreditBalance
-from tailrace.api.websocket.pushes import Delivery, Failure, Filter, end_push, gap_push
+from tailrace.api.websocket.pushes import Delivery, Filter, end_push, gap_push
 from tailrace.api.websocket.request import RequestId
 from tailrace.api.websocket.shared_reads import ReadPosition, Received, SharedRead, SharedReads
 from tailrace.api.websocket.unsettled import Unsettled
@@ -48,7 +49,7 @@ class Connection(Protocol):
         """Push one frame."""
         ...
 
-    def subscription_ended(self, sub: RequestId, failure: Failure) -> None:
+    def subscription_ended(self, sub: RequestId, failure: Refusal) -> None:
         """Handle the end of a subscription; its last push was sent."""
         ...
 
@@ -252,7 +253,7 @@ class Subscription:
         """Push that the entries between the two ids were trimmed, or are of another stream."""
         self._connection.send(gap_push(self._connection.codec, self._sub, key, after, before, **more))
 
-    def end(self, failure: Failure) -> None:
+    def end(self, failure: Refusal) -> None:
         """End the subscription with a last push that has the reason."""
         self.close()
         self._connection.send(end_push(self._connection.codec, self._sub, failure))

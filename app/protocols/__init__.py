@@ -1,7 +1,7 @@
 """Everything below ASGI: the connections of the server, from the bytes that arrive to the bytes that leave.
 
 The package owns the HTTP and the WebSocket protocol of a connection, and the limits on size, number and time.
-It never decides what a request means: the application does, and `api.hot` for the hot requests.
+It never decides what a request means: the application does, and `api.operations` for the hot requests.
 
 =================  ==========================================================================================
 module             what it owns

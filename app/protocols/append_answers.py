@@ -1,8 +1,8 @@
 """Makes the answers to appends that ran together: their ids follow each other.
 
-The answer to one append is made as any other answer (`answer_heads`, `api.hot.answers`). The answers after it
-are the same bytes with the other ids of request and entry, as long as the id of the entry has the same
-millisecond and the same length. This module never writes to a connection.
+The answer to one append is made as any other answer (`answer_heads`, `api.operations.appends`). The answers
+after it are the same bytes with the other ids of request and entry, as long as the id of the entry has the
+same millisecond and the same length. This module never writes to a connection.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tailrace.api.hot.answers import xadd_bytes
-from tailrace.api.hot.operations import XADD
+from tailrace.api.operations.appends import xadd_bytes
+from tailrace.api.operations.table import XADD
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answer_heads import AnswerStarts, answer_head
 from tailrace.app.protocols.hot_request import HotRequest
-from tailrace.core.replies import AppendReply
 from tailrace.core.stream_id import U64_MAX, StreamId
 
 _REQUEST_ID: Final = "\0"
@@ -69,7 +68,7 @@ class AppendAnswers:
         digits = len(str(seq))
         if base != self._base:
             self._base = base
-            self._body = xadd_bytes(AppendReply((base,))).decode().removesuffix("0" + _BODY_END)
+            self._body = xadd_bytes(base).decode().removesuffix("0" + _BODY_END)
         if start is not self._start:
             self._start = start
             self._heads.clear()

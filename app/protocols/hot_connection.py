@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from uvicorn.server import ServerState
 
-from tailrace.api.hot.plain_appends import PlainBodies
+from tailrace.api.operations.appends import PlainBodies
 from tailrace.api.wire.negotiation import JSON
 
 RequestT_contra = TypeVar("RequestT_contra", contravariant=True)

@@ -87,11 +87,13 @@ class HotObserver:
         own_ns = now_ns - request.ready_ns - commit_ns
         if own_ns < self._slow_log.threshold_ns:
             return
-        engine_ns = request.engine_ns if request.submitted_ns else self._commands.last_engine_ns
+        executed = request.executed
+        is_known = request.submitted_ns or not executed
+        engine_ns = request.engine_ns if is_known else self._commands.last_engine_ns
         self._slow_log.note(
             request.route.operation.name,
             request.request_id,
-            (request.executed,),
+            executed,
             engine_ns=engine_ns,
             commit_ns=commit_ns,
             other_ns=own_ns - engine_ns,

@@ -9,29 +9,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from tailrace.api.access.rates import Quota
-from tailrace.api.hot.answers import REPLAYED_HEADERS, REPLAYED_STATUS, encode
-from tailrace.api.hot.headers import HotClient, UsedHeaders
-from tailrace.api.hot.requests import HotRoute, at_once
 from tailrace.api.http.request_id import request_id_of_header
+from tailrace.api.operations.headers import HotClient, UsedHeaders
+from tailrace.api.operations.requests import HotRoute
 from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import (
     DEFECT,
     PROBLEM_MEDIA_TYPE,
+    REFUSALS,
     HttpCode,
-    challenge,
+    Refusal,
+    RequestRefused,
     headers_of,
     problem,
     problem_of,
-    store_unavailable_headers,
-    store_unavailable_problem,
-    unauthenticated_problem,
 )
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.hot_connection import HotConnection
@@ -40,15 +39,18 @@ from tailrace.app.protocols.plain_heads import PlainHead
 from tailrace.app.protocols.request_head import RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
-from tailrace.core.replies import AppendReply
 
 _logger: Final = logging.getLogger("tailrace.http")
 
-_REPLAYED_LINES: Final = "".join(f"{name.lower()}: {value}\r\n" for name, value in REPLAYED_HEADERS.items())
 _CLOSE_LINE: Final = "connection: close\r\n"
 
+_encode: Final = msgspec.json.Encoder().encode
+
 _NONE: Final = Command()
-"""The command of a request whose command is not known yet."""
+"""The command of a request that runs with others."""
+
+NOT_RUN: Final = Command()
+"""The command of a request that is refused before it becomes a command."""
 
 
 class HotRequest(Struct, eq=False, gc=False):
@@ -116,13 +118,16 @@ class HotRequest(Struct, eq=False, gc=False):
         return self.route.operation.method.decode()
 
     @property
-    def executed(self) -> Command:
-        """The command that the engine ran. If it ran with others, it is made again from the body."""
+    def executed(self) -> Sequence[Command]:
+        """The command that the engine ran, if one did. If it ran with others, it is made again from the
+        body."""
+        if self.command is NOT_RUN:
+            return ()
         if self.command is not _NONE:
-            return self.command
+            return (self.command,)
         command = self.route.command_of(self.body)
         assert command is not None, "the same body gives the same command"
-        return command
+        return (command,)
 
     def feed(self, piece: bytes) -> None:
         """Add a piece of the body."""
@@ -147,11 +152,16 @@ class HotRequest(Struct, eq=False, gc=False):
     def foresee(self, answer: Answer) -> bool:
         """Take the answer that `receive` gets unless the storage fails; None if it is unknown.
 
-        Return False if the documented route may have to answer the request.
+        Return False if the documented route may have to serve the request.
         """
-        if answer is None or isinstance(answer, (StreamError, StoreUnavailable)):
+        if answer is None or isinstance(answer, StoreUnavailable):
             return False
-        self.content = self.route.answer_of(answer, self.command)
+        if isinstance(answer, StreamError):
+            return True
+        try:
+            self.content = self.route.answer_of(answer, self.command)
+        except (StreamError, RequestRefused):
+            return True
         return self.content is not None
 
     def receive(self, answer: Answer | Exception) -> None:
@@ -159,17 +169,28 @@ class HotRequest(Struct, eq=False, gc=False):
         store."""
         try:
             if isinstance(answer, Exception):
-                self._refused(answer)
+                self._end(answer)
                 return
             content = self.content or self.route.answer_of(answer, self.command)
             if content is None:
                 self.connection.hand_on(self)
-            elif isinstance(answer, AppendReply) and answer.replayed:
-                self.connection.answer_hot(self, REPLAYED_STATUS, content, JSON, _REPLAYED_LINES)
             else:
-                self.connection.answer_hot(self, self.route.operation.status, content)
-        except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
+                status, headers = self.route.operation.head_of(answer)
+                lines = _lines_of(headers) if headers else ""
+                self.connection.answer_hot(self, status, content, JSON, lines)
+        except Exception as error:  # noqa: BLE001 - a refusal, or a defect
+            self._end(error)
+
+    def _end(self, error: Exception) -> None:
+        if isinstance(error, REFUSALS):
+            self.refuse(error)
+        else:
             self.fail(error)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Answer with the problem of a refusal."""
+        content, lines = problem_of(refusal, self.request_id), _lines_of(headers_of(refusal))
+        self.connection.answer_hot(self, content["status"], _encode(content), PROBLEM_MEDIA_TYPE, lines)
 
     def begin_wait(self, wait: ReadWait) -> None:
         """Note that the read waits for entries. It stops at once if the client has left."""
@@ -188,8 +209,7 @@ class HotRequest(Struct, eq=False, gc=False):
         """Answer 401 to a read that waits, because its token has ended. The read takes no entries."""
         if self.wait is not None and self.wait.cancel():
             self._leave_out(self.wait)
-            content, headers = unauthenticated_problem(reason, self.request_id), challenge(reason)
-            asyncio.get_running_loop().call_soon(self._answer_problem, content, headers)
+            asyncio.get_running_loop().call_soon(self.refuse, reason)
 
     def receive_read(self, answer: Answer) -> None:
         """Answer a read that may have waited.
@@ -202,7 +222,6 @@ class HotRequest(Struct, eq=False, gc=False):
             return
         self.wait.end()
         self._leave_out(self.wait)
-        self.command = at_once(self.command)  # a reply without entries is an answer now
         asyncio.get_running_loop().call_soon(self.receive, answer)
 
     def _leave_out(self, wait: ReadWait) -> None:
@@ -215,26 +234,7 @@ class HotRequest(Struct, eq=False, gc=False):
         _logger.error("request_failed", exc_info=error, extra={"fields": {"request_id": self.request_id}})
         if not self.is_settled:
             content = problem(HttpCode.INTERNAL, DEFECT, self.request_id)
-            self.connection.answer_hot(self, 500, encode(content), PROBLEM_MEDIA_TYPE)
-
-    def _refused(self, refusal: Exception) -> None:
-        if not isinstance(refusal, StreamError | StoreUnavailable):
-            self.fail(refusal)
-            return
-        if isinstance(refusal, StreamError) and self.wait is None:
-            self.connection.hand_on(self)
-            return
-        # The documented route must not execute the command again, nor wait again for what is away.
-        if isinstance(refusal, StoreUnavailable):
-            content = store_unavailable_problem(refusal, self.request_id)
-            headers = store_unavailable_headers(refusal)
-        else:
-            content, headers = problem_of(refusal, self.request_id), headers_of(refusal)
-        self._answer_problem(content, headers)
-
-    def _answer_problem(self, content: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-        lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
-        self.connection.answer_hot(self, content["status"], encode(content), PROBLEM_MEDIA_TYPE, lines)
+            self.connection.answer_hot(self, 500, _encode(content), PROBLEM_MEDIA_TYPE)
 
     @property
     def further_lines(self) -> str:
@@ -245,6 +245,10 @@ class HotRequest(Struct, eq=False, gc=False):
         if self.quota is not None:
             lines += "".join(f"{name.decode()}: {value.decode()}\r\n" for name, value in self.quota.headers)
         return lines
+
+
+def _lines_of(headers: Mapping[str, str]) -> str:
+    return "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
 
 
 def request_of(

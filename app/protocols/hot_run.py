@@ -13,7 +13,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-from tailrace.api.hot.plain_appends import PlainBodies
+from tailrace.api.operations.appends import PlainBodies
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answer_heads import answer_head
 from tailrace.app.protocols.answers import Answers

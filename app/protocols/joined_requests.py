@@ -11,9 +11,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
-from tailrace.api.hot.headers import HotClient
-from tailrace.api.hot.store import Joining
-from tailrace.api.ports import Answer
+from tailrace.api.operations.headers import HotClient
+from tailrace.api.ports import Answer, Joining
 from tailrace.app.protocols.append_answers import AppendAnswers
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.core.commands import Append, Command
@@ -21,7 +20,7 @@ from tailrace.core.replies import AppendReply
 
 
 class JoinedRequests:
-    """Implements `api.hot.store.JoinedReceiver` for one server.
+    """Implements `api.ports.JoinedReceiver` for one server.
 
     `joining`: None if the store runs no appends together. `may_append`: whether the client of a request may
     append to a stream; None if each request is counted, so that each is checked alone. `submitted`: notes

@@ -2,7 +2,7 @@
 
 A head is plain if it is whole in one read, and consists of a request line and header lines in the form that
 every HTTP client writes. The HTTP parser reads all other heads, so this module refuses none: it leaves them.
-It never decides what a header means (`api.hot.headers`).
+It never decides what a header means (`api.operations.headers`).
 
 Rules that must hold:
 
@@ -22,8 +22,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from tailrace.api.hot.headers import ELSEWHERE, USED, VARYING, HotClient, HotClients, UsedHeaders
-from tailrace.api.hot.requests import HotRoute, hot_route
+from tailrace.api.operations.headers import ELSEWHERE, USED, VARYING, HotClient, HotClients, UsedHeaders
+from tailrace.api.operations.requests import HotRoute, hot_route
 from tailrace.core.limits import HEADERS_MAX
 
 PLAIN_HEAD_BYTES_MAX: Final = 16_384

@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from tailrace.api.hot.requests import at_once
-from tailrace.api.hot.store import BeginWait
-from tailrace.api.ports import Answer, StoreFailed, StoreUnavailable, Watch
+from msgspec.structs import replace
+
+from tailrace.api.ports import Answer, BeginWait, StoreFailed, StoreUnavailable, Watch
 from tailrace.api.problems.table import DEFECT
 from tailrace.app.remote.answers import Answers
 from tailrace.app.remote.figures import outcome_of
@@ -80,7 +80,7 @@ class HotCommands:
         """Run one command, and pass its answer to `receive` later: see the port."""
         if wait is not None and isinstance(command, Read | ReadGroup):
             receive = self._or_wait(command, receive, wait)
-            command = at_once(command)
+            command = replace(command, block_ms=None)
         plan = self._plan_of(command)
         if plan is None or not self._send(plan, partial(self._take, command, plan, receive)):
             self._start(self._answer(command, receive))

@@ -13,8 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
-from tailrace.api.hot.store import BeginWait
-from tailrace.api.ports import Answer, EngineFeature, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, BeginWait, EngineFeature, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.observability.counters.commands import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog

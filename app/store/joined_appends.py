@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from tailrace.api.hot.store import JoinedReceiver
+from tailrace.api.ports import JoinedReceiver
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import WaitingReaders
@@ -30,7 +30,7 @@ _LAST_ID_MAX: Final = MAX_ID - JOINED_MAX
 
 
 class JoinedAppends:
-    """Implements `api.hot.store.Joining`: the appends of one store that wait for each other.
+    """Implements `api.ports.Joining`: the appends of one store that wait for each other.
 
     `count`: how many wait.
     """

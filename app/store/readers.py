@@ -16,8 +16,7 @@ from typing import Final, cast
 
 from msgspec.structs import replace
 
-from tailrace.api.hot.store import BeginWait
-from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.ports import Answer, BeginWait, StoreUnavailable
 from tailrace.app.clock import Clock
 from tailrace.app.observability.timing import WAIT, note_phase
 from tailrace.app.store.publishing import Receive, WaitingRead

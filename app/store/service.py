@@ -15,8 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from tailrace.api.hot.store import BeginWait
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, BeginWait, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
 from tailrace.app.observability.counters.commands import CommandFigures

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Final
 
 NOT_HOT: Final = b"prefer: nothing\r\n"
-"""A header with which the documented route answers a request (`api.hot.requests`)."""
+"""A header with which the documented route answers a request (`api.operations.requests`)."""
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"

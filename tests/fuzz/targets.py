@@ -11,14 +11,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from tailrace.api.hot import commands as hot
-from tailrace.api.hot import pending_commands as pending
+from tailrace.api.operations import appends, pending, reads
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody
-from tailrace.api.schemas.pending import NackBody
 from tailrace.api.tails import sse
 from tailrace.api.websocket_limits import ProtocolViolation
-from tailrace.api.wire.bodies import parse_body
 from tailrace.api.wire.compression import Unpacking, encoding_of
 from tailrace.api.wire.entry_lines import ENTRY_LINES, decode_lines
 from tailrace.api.wire.redis_words import decode_command, decode_commands, outcome_parts, result_parts
@@ -114,16 +110,16 @@ def command_bodies(data: bytes) -> None:
 
 
 HOT: Final[tuple[Callable[[bytes], Command | None], ...]] = (
-    lambda raw: hot.xadd_command(b"s", raw),
-    lambda raw: hot.batch_command(b"s", raw),
-    lambda raw: hot.import_command(b"s", raw),
-    lambda raw: hot.lines_command(b"s", decode_lines(raw, ENTRY_LINES), no_idempotency),
-    lambda raw: hot.read_command(hot.parse_read(raw), None),
-    lambda raw: hot.group_read_command(hot.parse_group_read(raw), None),
-    lambda raw: pending.hot_ack_command(b"s", b"g", raw),
-    lambda raw: pending.nack_command(b"s", b"g", parse_body(raw, NackBody)),
-    lambda raw: pending.claim_command(b"s", b"g", parse_body(raw, ClaimBody)),
-    lambda raw: pending.autoclaim_command(b"s", b"g", parse_body(raw, AutoClaimBody)),
+    lambda raw: appends.xadd_command(b"s", raw),
+    lambda raw: appends.batch_command(b"s", raw),
+    lambda raw: appends.import_command(b"s", raw),
+    lambda raw: appends.lines_command(b"s", decode_lines(raw, ENTRY_LINES), no_idempotency),
+    reads.read_command,
+    reads.group_read_command,
+    lambda raw: pending.ack_command(b"s", b"g", raw),
+    lambda raw: pending.nack_command(b"s", b"g", raw),
+    lambda raw: pending.claim_command(b"s", b"g", raw),
+    lambda raw: pending.autoclaim_command(b"s", b"g", raw),
 )
 
 

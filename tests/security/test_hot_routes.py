@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tailrace.api.access.operation_scopes import scope_of
-from tailrace.api.hot.operations import HOT_OPERATIONS
+from tailrace.api.operations.table import OPERATIONS
 from tests.security.conftest import SecuredServer
 from tests.support.tokens import ALL_SCOPES, bearer, revoke_token
 
@@ -75,7 +75,7 @@ def comparable(response: httpx.Response) -> Any:
 
 
 def test_every_hot_operation_is_tried() -> None:
-    assert set(HOT) == {operation.name for operation in HOT_OPERATIONS}
+    assert set(HOT) == {operation.name for operation in OPERATIONS}
 
 
 @pytest.mark.parametrize("name", HOT)

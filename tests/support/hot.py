@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tailrace.api.access.security import UNSECURED
-from tailrace.api.hot.headers import HotClients, used_headers
-from tailrace.api.hot.requests import HotRoute, hot_route
+from tailrace.api.operations.headers import HotClients, used_headers
+from tailrace.api.operations.requests import HotRoute, hot_route
 
 _CLIENTS = HotClients(UNSECURED)
 

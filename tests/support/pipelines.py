@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tailrace.api.application import create_api
-from tailrace.api.hot.store import BeginWait, JoinedReceiver
-from tailrace.api.ports import Answer
+from tailrace.api.ports import Answer, BeginWait, JoinedReceiver
+from tailrace.api.wire.turns import ROWS_PER_PIECE
 from tailrace.app.protocols.state import Answering, Receiving
 from tailrace.app.store.service import EngineStore
-from tailrace.core.commands import Command
+from tailrace.core.commands import Command, CreateConsumer, CreateGroup
 from tailrace.core.engine import Engine
+from tests.support.engine_store import START_MS
 from tests.support.protocol import Transport, connected, until
 
 ENTRY = b'{"fields":{"rider":"Castilla"}}'
@@ -35,6 +36,10 @@ APPEND = post(b"/v1/streams/race/entries", ENTRY)
 REFUSED = post(b"/v1/streams/race/entries", b'{"fields":{"rider":1}}')
 LATE_REFUSED = post(b"/v1/streams/none/entries", ENTRY[:-1] + b',"nomkstream":true}')
 """Refused by the store, not for its body."""
+HANDED_ON = b"GET /v1/streams/race/entries HTTP/1.1\r\nhost: localhost\r\n\r\n"
+"""A hot request that the documented route serves: its page may be long."""
+LATE_HANDED_ON = b"GET /v1/streams/crowd/groups/g/pending:summary HTTP/1.1\r\nhost: localhost\r\n\r\n"
+"""The same, but only its reply shows it: the group of `crowded` has too many consumers."""
 DOCUMENTED = post(b"/v1/streams/race/entries", ENTRY, b"prefer: nothing")
 HOT_GET = b"GET /v1/streams/race/length HTTP/1.1\r\nhost: localhost\r\n\r\n"
 GET = HOT_GET.replace(b"\r\n\r\n", b"\r\nprefer: nothing\r\n\r\n")
@@ -43,7 +48,19 @@ CHUNKED = (
     b"transfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n%x\r\n%b\r\n0\r\nx-trailer: 1\r\n\r\n"
 ) % (5, ENTRY[:5], len(ENTRY[5:]), ENTRY[5:])
 UPGRADE = post(b"/v1/streams/race/entries", ENTRY, b"connection: upgrade", b"upgrade: h2c")
-KINDS = (APPEND, REFUSED, LATE_REFUSED, DOCUMENTED, GET, CHUNKED, UPGRADE, HOT_GET)
+KINDS = (
+    *(APPEND, REFUSED, LATE_REFUSED, HANDED_ON, LATE_HANDED_ON),
+    *(DOCUMENTED, GET, CHUNKED, UPGRADE, HOT_GET),
+)
+
+
+def crowded() -> Engine:
+    """An engine with a group that has more consumers than a hot answer lists."""
+    engine = Engine()
+    engine.execute(CreateGroup(b"crowd", b"g", 0, create_stream=True), START_MS)
+    for number in range(ROWS_PER_PIECE + 1):
+        engine.execute(CreateConsumer(b"crowd", b"g", b"%d" % number), START_MS)
+    return engine
 
 
 class PatientStore(EngineStore):

@@ -8,11 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailrace.api.hot.answers import xadd_bytes
+from tailrace.api.operations.appends import xadd_bytes
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answer_heads import AnswerStarts, answer_head
 from tailrace.app.protocols.append_answers import AppendAnswers
-from tailrace.core.replies import AppendReply
 from tailrace.core.stream_id import MAX_ID, StreamId, make_id
 
 FIRST = st.builds(
@@ -54,7 +53,7 @@ def test_the_answers_of_a_run_are_those_of_single_appends(
         ]
         answers.give(requests, ids)
         for request, value in zip(requests, ids, strict=True):
-            content = xadd_bytes(AppendReply((value,)))
+            content = xadd_bytes(value)
             start = starts.of(201, state.default_headers)
             head = answer_head(start, len(content), JSON, request.request_id, request.client.answer_lines)
             assert (request.status, request.answer) == (201, head.encode() + content)

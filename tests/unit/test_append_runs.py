@@ -235,8 +235,8 @@ def test_waiting_frames_with_an_append_to_one_stream_each_are_one_command() -> N
     fragment = b'{"rider":"Castilla"}'
     assert turn.commands == [
         Append(b"race:france", [fragment] * 2, each=True),
-        Append(b"race:spain", (fragment,)),
-        Append(b"race:france", (fragment,)),
+        Append(b"race:spain", [fragment]),
+        Append(b"race:france", [fragment]),
     ]
     frames = list(client.session.replies(turn, client.store.run_turn(turn.commands_by_request, turn.rooms)))
     assert [client.decoded(frame)["id"] for frame in frames] == [0, 1, 2, 3]

@@ -17,13 +17,16 @@ from tailrace.core.engine import Engine
 from tests.support.pipelines import (
     APPEND,
     GET,
+    HANDED_ON,
     HOT_GET,
     KINDS,
+    LATE_HANDED_ON,
     LATE_REFUSED,
     REFUSED,
     PatientStore,
     answers_in,
     answers_to,
+    crowded,
     settled,
 )
 from tests.support.protocol import Transport, connected, until
@@ -76,13 +79,15 @@ def test_all_requests_are_answered_as_if_the_client_had_not_ended_its_side(
         [APPEND, REFUSED],
         [APPEND, REFUSED, HOT_GET],
         [REFUSED, APPEND, LATE_REFUSED, LATE_REFUSED, GET, APPEND],
+        [APPEND, LATE_HANDED_ON, HOT_GET, APPEND],
+        [HANDED_ON, APPEND, LATE_HANDED_ON, LATE_HANDED_ON, GET, APPEND],
     ],
 )
-def test_requests_with_known_heads_after_a_refusal_are_answered_as_well(
+def test_requests_with_known_heads_after_a_refused_or_passed_on_one_are_answered_as_well(
     requests: Sequence[bytes], store_class: type[EngineStore]
 ) -> None:
     async def after_the_end() -> list[bytes]:
-        store = store_class(Engine())
+        store = store_class(crowded())
         protocol, transport = sent(b"", store)
         for known in KINDS:
             protocol.data_received(known)
@@ -95,7 +100,7 @@ def test_requests_with_known_heads_after_a_refusal_are_answered_as_well(
         return [answer.replace(b"\nconnection: close", b"") for answer in answers_in(transport)]
 
     async def both() -> None:
-        expected = await answers_to([*KINDS, *requests], store_class(Engine()))
+        expected = await answers_to([*KINDS, *requests], store_class(crowded()))
         assert await after_the_end() == expected[len(KINDS) :]
 
     asyncio.run(both())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tailrace.api.hot.requests import BODY_BYTES_MAX, at_once
+from tailrace.api.operations.table import XADD
+from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.turns import ROWS_PER_PIECE
 from tailrace.core.commands import (
     Acknowledge,
+    AcknowledgeAndDelete,
     Append,
     AutoClaim,
     Claim,
@@ -22,8 +26,10 @@ from tailrace.core.commands import (
     ReadFrom,
     ReadGroup,
     ReadLimits,
+    ScheduleEntries,
     StreamLength,
 )
+from tailrace.core.errors import StreamError
 from tailrace.core.limits import PAGE_BYTES_MAX
 from tailrace.core.replies import NO_ENTRIES, RangeReply, ReadReply, StreamRead
 from tailrace.core.stream_id import MAX_ID
@@ -151,7 +157,7 @@ def test_any_header_that_could_change_the_answer_leaves_it_to_the_documented_rou
         (b"POST", ENTRIES, HEADERS[:2]),
         (b"POST", ENTRIES, [HEADERS[0], HEADERS[2]]),
         (b"POST", ENTRIES, NDJSON),
-        (b"POST", ENTRIES, [*HEADERS[:2], (b"content-length", b"%d" % (BODY_BYTES_MAX + 1))]),
+        (b"POST", ENTRIES, [*HEADERS[:2], (b"content-length", b"%d" % (XADD.body_bytes_max + 1))]),
         (b"POST", ENTRIES, [*HEADERS[:2], (b"content-length", b"-1")]),
     ],
 )
@@ -168,27 +174,37 @@ def test_everything_else_is_left_to_the_documented_route(
         (ENTRIES, b'{"fields":{"a":1}}'),
         (ENTRIES, b'{"id":"x","fields":{"a":"1"}}'),
         (b"/v1/read-group", READ[:-1] + b',"wait_ms":-5}'),
-        (b"/v1/streams/s/groups/g:ack", b'{"ids":["1-1"],"delete":true}'),
     ],
 )
-def test_a_body_that_is_not_hot_is_no_command(target: bytes, body: bytes) -> None:
+def test_an_invalid_body_is_refused(target: bytes, body: bytes) -> None:
     route = route_of(b"POST", target, HEADERS)
     assert route is not None
-    assert route.command_of(body) is None
+    with pytest.raises(RequestRefused):
+        route.command_of(body)
 
 
-def test_a_read_that_may_wait_is_hot_without_its_wait() -> None:
+def test_entries_can_be_deleted_with_their_acknowledgment() -> None:
+    route = route_of(b"POST", b"/v1/streams/s/groups/g:ack", HEADERS)
+    assert route is not None
+    command = route.command_of(b'{"ids":["1-1"],"delete":true}')
+    assert isinstance(command, AcknowledgeAndDelete)
+
+
+def test_a_delayed_append_is_hot() -> None:
+    route = route_of(b"POST", ENTRIES, HEADERS)
+    assert route is not None
+    assert isinstance(route.command_of(ENTRY[:-1] + b',"delay_ms":5}'), ScheduleEntries)
+
+
+def test_a_read_that_may_wait_is_hot_and_a_read_that_gathers_entries_is_not() -> None:
     route = route_of(b"POST", b"/v1/read-group", HEADERS)
     assert route is not None
     asked = route.command_of(READ[:-1] + b',"wait_ms":5}')
     assert isinstance(asked, ReadGroup)
     assert asked.block_ms == 5
-    tried = at_once(asked)
-    assert isinstance(tried, ReadGroup)
-    assert tried.block_ms is None
     nothing = ReadReply([StreamRead(b"s", NO_ENTRIES, next=0, new=True)])
-    assert route.answer_of(nothing, asked) is None, "the documented route waits"
-    assert route.answer_of(nothing, tried) is not None
+    assert route.answer_of(nothing, asked) is not None
+    assert route.command_of(READ[:-1] + b',"wait_ms":5,"min_count":2}') is None
 
 
 PLAIN = HEADERS[:1]
@@ -274,16 +290,13 @@ def test_another_read_of_one_stream_is_not_hot(target: bytes, headers: list[tupl
         ENTRIES + b"?count=0",
         ENTRIES + b"?count=-1",
         ENTRIES + b"?count=1&order=up",
-        ENTRIES + b"?count=1&start=x",
         ENTRIES + b"?count=1&start=%FF",
         ENTRIES + b"?count=1&strict=yes",
         ENTRIES + b"?count=1&wait_ms=1",
         ENTRIES + b"?after=0&start=0",
         ENTRIES + b"?after=0&wait_ms=60001",
-        ENTRIES + b"/x",
         ENTRIES + b"/%FF",
         GROUP + b"/pending?count=1001",
-        GROUP + b"/pending?consumer=",
     ],
 )
 def test_a_query_that_is_not_hot_is_no_command(target: bytes) -> None:
@@ -292,14 +305,29 @@ def test_a_query_that_is_not_hot_is_no_command(target: bytes) -> None:
     assert route.command_of(b"") is None
 
 
-def test_a_read_of_what_is_missing_is_answered_by_the_documented_route() -> None:
-    for target, reply in (
-        (ENTRIES + b"/1-1", RangeReply(NO_ENTRIES)),
-        (GROUP, []),
-        (ENTRIES + b"?after=0&wait_ms=9", ReadReply([StreamRead(b"s", NO_ENTRIES, next=0)])),
-    ):
-        route = route_of(b"GET", target, PLAIN)
-        assert route is not None
-        command = route.command_of(b"")
-        assert command is not None
-        assert route.answer_of(reply, command) is None
+@pytest.mark.parametrize(
+    "target", [ENTRIES + b"?count=1&start=x", ENTRIES + b"/x", GROUP + b"/pending?consumer="]
+)
+def test_an_invalid_value_of_a_plain_query_is_refused(target: bytes) -> None:
+    route = route_of(b"GET", target, PLAIN)
+    assert route is not None
+    with pytest.raises(RequestRefused):
+        route.command_of(b"")
+
+
+@pytest.mark.parametrize(
+    ("target", "reply", "code"),
+    [
+        (ENTRIES + b"/1-1", RangeReply(NO_ENTRIES), "NO_SUCH_ENTRY"),
+        (ENTRIES + b"/1-1", RangeReply(NO_ENTRIES, exists=False), "NO_SUCH_STREAM"),
+        (GROUP, [], "NOGROUP"),
+    ],
+)
+def test_a_read_of_what_is_missing_is_refused(target: bytes, reply: Any, code: str) -> None:
+    route = route_of(b"GET", target, PLAIN)
+    assert route is not None
+    command = route.command_of(b"")
+    assert command is not None
+    with pytest.raises((StreamError, RequestRefused)) as refusal:
+        route.answer_of(reply, command)
+    assert refusal.value.code == code

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from tailrace.api.application import create_api
-from tailrace.api.hot.store import BeginWait
-from tailrace.api.ports import Answer
+from tailrace.api.ports import Answer, BeginWait
 from tailrace.api.principals import Unauthenticated
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.store.service import EngineStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.api.hot.answers import overview_bytes
+from tailrace.api.operations.pending import summary_answer
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.limits import INFO_FULL_PARTS_MAX
@@ -48,4 +48,4 @@ def test_a_summary_of_more_consumers_than_the_command_allows_has_only_the_count(
     reply = calls.reply(c.PendingSummary(b"s", b"g", consumers_max))
     assert (reply.count, reply.is_short) == (1, is_short)
     assert list(reply.consumers) == ([] if is_short else [(b"alice", 1)])
-    assert (overview_bytes(reply) is None) is is_short
+    assert (summary_answer(reply) is None) is is_short

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tailrace.api.hot import plain_appends
+from tailrace.api.operations import appends
 from tailrace.app.observability.counters.moved import MEANINGS
 from tailrace.app.protocols.hot_turn import KEPT_BYTES_MAX, READS_AT_ONCE, SINGLE_TURNS_MAX
 from tailrace.app.protocols.http import HttpProtocol
@@ -133,7 +133,7 @@ def test_requests_of_one_turn_are_answered_and_counted_like_requests_one_by_one(
     chance = random.Random(seed)
     kinds = (APPEND, APPEND * 3, OTHER, ALONE, REFUSED, LATE_REFUSED, APPEND + ALONE + OTHER + APPEND, *ODD)
     turns = [chance.choices(kinds, weights=(9, 2, 3, 1, 1, 1, 2, *[1] * len(ODD)), k=5) for _ in range(8)]
-    monkeypatch.setattr(plain_appends, "UNLIKE_MAX", 2)
+    monkeypatch.setattr(appends, "UNLIKE_MAX", 2)
 
     async def story(*, is_together: bool) -> Any:
         store = Store()

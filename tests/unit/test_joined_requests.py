@@ -133,11 +133,10 @@ def test_a_token_without_the_right_is_refused_between_others_that_have_it() -> N
         requests = (allowed, reader, elsewhere, allowed)
         await known(connections, *requests)
         before = store.figures.counters.appends
-        # The application echoes what is passed to the documented route.
         answers = statuses(await turn(connections, *requests))
         return answers, store.figures.counters.appends - before
 
-    assert asyncio.run(story()) == ([b"201", b"200", b"200", b"201"], 2)
+    assert asyncio.run(story()) == ([b"201", b"403", b"403", b"201"], 2)
 
 
 def test_a_token_that_was_revoked_is_refused_in_the_next_turn() -> None:
@@ -148,6 +147,7 @@ def test_a_token_that_was_revoked_is_refused_in_the_next_turn() -> None:
         await known(connections, *requests)
         before = statuses(await turn(connections, *requests))
         del tokens.principals[b"rider"]
+        # The application echoes what is passed to the documented route.
         return [before, statuses(await turn(connections, *requests))]
 
     assert asyncio.run(story()) == [[b"201"] * 2, [b"200"] * 2]
@@ -189,6 +189,18 @@ def test_a_slow_append_of_a_run_is_recorded_with_its_own_command() -> None:
         [shape_of(Append(b"race", (b'{"rider":"%b"}' % name,)))] for name in (b"Castilla", b"Castellano")
     ]
     assert [list(commands) for commands in asyncio.run(story())] == shapes
+
+
+def test_a_slow_request_that_is_refused_before_it_runs_is_recorded_without_a_command() -> None:
+    async def story() -> list[tuple[str, int, float]]:
+        store = EngineStore(Engine(), slow_log=(slow := SlowLog(0)))
+        connections = several(store, 1, Security(Tokens(), checks_host=False))
+        denied = post(PATH, ENTRY, b"authorization: reader")
+        await turn(connections, post(PATH, b'{"fields":{"rider":1}}', b"authorization: rider"))
+        await turn(connections, denied)
+        return [(entry.operation, entry.command_count, entry.engine_ms) for entry in slow.latest(9)]
+
+    assert asyncio.run(story()) == [("xadd", 0, 0), ("xadd", 0, 0)]
 
 
 def test_each_append_of_a_run_has_a_span_and_a_line_in_the_access_log(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailrace.api.hot import plain_appends
-from tailrace.api.hot.plain_appends import EXPRESSION_BYTES_MAX, PLAIN_BYTES_MAX, PlainBodies, plain_fragment
+from tailrace.api.operations import appends
+from tailrace.api.operations.appends import EXPRESSION_BYTES_MAX, PLAIN_BYTES_MAX, PlainBodies, plain_fragment
 from tailrace.core.log.entry_lines import SHAPE_FIELDS_MAX, SHAPE_NAMES_BYTES_MAX
 
 USUAL = b'{"fields":{"rider":"Castilla","speed":"30.2"}}'
@@ -18,7 +18,7 @@ USUAL = b'{"fields":{"rider":"Castilla","speed":"30.2"}}'
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Expect names after two bodies."""
-    monkeypatch.setattr(plain_appends, "UNLIKE_MAX", 2)
+    monkeypatch.setattr(appends, "UNLIKE_MAX", 2)
 
 
 def expecting(raw: bytes) -> PlainBodies:
@@ -38,7 +38,7 @@ def reads(plain: PlainBodies, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> li
         return plain_fragment(body)
 
     with monkeypatch.context() as patch:
-        patch.setattr(plain_appends, "plain_fragment", decode)
+        patch.setattr(appends, "plain_fragment", decode)
         assert plain.fragment_of(raw) == plain_fragment(raw)
     return decoded
 

@@ -18,8 +18,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from tailrace.api.application import create_api
-from tailrace.api.hot.store import BeginWait
-from tailrace.api.ports import Answer, Watch
+from tailrace.api.ports import Answer, BeginWait, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.app.protocols.classes import websocket_protocol
