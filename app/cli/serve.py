@@ -27,8 +27,9 @@ from tailrace.app.observability.audit import AuditLog
 from tailrace.app.observability.logs import configure_logging
 from tailrace.app.observability.tracing import CannotTrace, tracing_from
 from tailrace.app.process_tuning import OPEN_FILES_MIN, FileBudget, budget_of, raise_open_files_max
-from tailrace.app.protocols.classes import http_protocol, websocket_protocol
 from tailrace.app.protocols.connections import Connections
+from tailrace.app.protocols.http import http_protocol
+from tailrace.app.protocols.websocket import websocket_protocol
 from tailrace.app.reasons import reason
 from tailrace.app.server import CannotStart
 from tailrace.app.server import serve as serve_app

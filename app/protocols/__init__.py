@@ -11,21 +11,18 @@ module             what it owns
 `request_reader`   the parser: turns bytes into heads and pieces of bodies
 `head_rules`       the rules for a head that the parser does not check
 `handshakes`       which requests open a WebSocket
-`asgi`             uvicorn's ASGI cycle, for all requests that are not hot
-`older_cycle`      this cycle for clients of HTTP/1.0
+`asgi`             uvicorn's ASGI cycle, for all requests that are not hot, and for clients of HTTP/1.0
 `hot_routes`       the checks of a hot request, and its way to the store
-`hot_request`      one hot request, until it is answered, on a `hot_connection`
+`hot_request`      one hot request, until it is answered, and its wait for entries
 `turn_budget`      how long one connection may keep the event loop, for HTTP and WebSocket
-`hot_wait`         the wait of a hot read for entries
-`hot_run`          the hot requests of one read, executed together, on a `run_connection`
-`hot_turn`         the reads with appends of one turn of the event loop, on all connections
-`joined_requests`  the appends of a turn that the store runs together: their checks and `append_answers`
+`hot_run`          the hot requests of one read of a connection, executed together
+`hot_turn`         the appends of one turn of the event loop, on all connections: run and answered together
 `answer_heads`     the heads of answers to hot requests
-`plain_heads`      the heads of hot requests that need no parser
+`heads`            the head of a request, and the reader of heads that need no parser
 `hot_observer`     metrics, slow log, access log and traces of hot requests
 `deadlines`        how long the server waits for a client
 `refusals`         the response to a request that the connection refuses
-`websocket`        the WebSocket protocol; `websocket_frames` makes its frames
+`websocket`        the WebSocket protocol; `websocket_output` writes its frames
 `connections`      all connections of the server: their number, their memory, the check of their deadlines
 =================  ==========================================================================================
 """

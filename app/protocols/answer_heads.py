@@ -7,7 +7,7 @@ from typing import Final
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from tailrace.api.problems.table import NO_STORE
-from tailrace.app.protocols.request_head import Headers
+from tailrace.app.protocols.heads import Headers
 
 NO_STORE_LINES: Final = [(name.lower().encode(), value.encode()) for name, value in NO_STORE.items()]
 """`Cache-Control`, as the connection writes it."""

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, cast
 from urllib.parse import unquote
 
 import httptools
+from uvicorn._types import ASGISendEvent
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -24,8 +25,7 @@ from uvicorn.server import ServerState
 from tailrace.api.access.rates import QUOTA_STATE, Quota
 from tailrace.api.access.token_end import ABORT_EXTENSION
 from tailrace.api.http.disconnect import CLIENT_SIDE_EXTENSION, ClientSide
-from tailrace.app.protocols.older_cycle import OlderCycle
-from tailrace.app.protocols.request_head import RequestHead
+from tailrace.app.protocols.heads import RequestHead
 
 _logger: Final = logging.getLogger("uvicorn.error")
 _ASGI_HTTP_VERSION: Final = "2.3"
@@ -239,3 +239,19 @@ def _expects_continue(head: RequestHead) -> bool:
     return head.version != "1.0" and any(
         name == b"expect" and value.lower() == b"100-continue" for name, value in head.headers
     )
+
+
+class OlderCycle(RequestResponseCycle):
+    """A cycle for a client of HTTP/1.0, which knows no chunks: the end of the connection ends a body of
+    unknown length."""
+
+    _is_of_known_length = True
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send a message of the application. uvicorn would send a body of unknown length in chunks."""
+        if message["type"] == "http.response.start":
+            self._is_of_known_length = any(name == b"content-length" for name, _ in message["headers"])
+            self.chunked_encoding = None if self._is_of_known_length else False
+        elif message["type"] == "http.response.body" and not self._is_of_known_length:
+            self.expected_content_length = len(message.get("body", b""))
+        await super().send(message)

@@ -17,8 +17,8 @@ from websockets.server import ServerProtocol
 
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.websocket.route import WEBSOCKET_PATH
+from tailrace.app.protocols.heads import RequestHead
 from tailrace.app.protocols.refusals import ProtocolRefusal
-from tailrace.app.protocols.request_head import RequestHead
 
 _PATH: Final = WEBSOCKET_PATH.encode()
 _VERSION_HEADER: Final = "Sec-WebSocket-Version"

@@ -14,8 +14,8 @@ from typing import Final
 
 from tailrace.api.access.origins import AUTHORITY, is_host
 from tailrace.api.problems.table import HttpCode
+from tailrace.app.protocols.heads import Headers
 from tailrace.app.protocols.refusals import ProtocolRefusal
-from tailrace.app.protocols.request_head import Headers
 
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 

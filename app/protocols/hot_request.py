@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import Struct
+from uvicorn.server import ServerState
 
 from tailrace.api.access.rates import Quota
 from tailrace.api.http.request_id import request_id_of_header
+from tailrace.api.operations.appends import PlainBodies
 from tailrace.api.operations.headers import HotClient, UsedHeaders
 from tailrace.api.operations.requests import HotRoute
-from tailrace.api.ports import Answer, StoreUnavailable
+from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import (
     DEFECT,
@@ -33,10 +35,8 @@ from tailrace.api.problems.table import (
     problem_of,
 )
 from tailrace.api.wire.negotiation import JSON
-from tailrace.app.protocols.hot_connection import HotConnection
-from tailrace.app.protocols.hot_wait import ReadWait
-from tailrace.app.protocols.plain_heads import PlainHead
-from tailrace.app.protocols.request_head import RequestHead
+from tailrace.app.observability.timing import WAIT, TimedPhase
+from tailrace.app.protocols.heads import PlainHead, RequestHead
 from tailrace.core.commands import Command
 from tailrace.core.errors import StreamError
 
@@ -53,6 +53,75 @@ NOT_RUN: Final = Command()
 """The command of a request that is refused before it becomes a command."""
 
 
+class ReadWait:
+    """A wait that has just begun. `watch`: of the store; `forget_token`: ends the watch on the token.
+
+    `ended_ns`: 0 while the read waits. Times are those of `time.perf_counter_ns`.
+    """
+
+    __slots__ = ("_began_ns", "_forget_token", "_watch", "ended_ns")
+
+    def __init__(self, watch: Watch, forget_token: Callable[[], None]) -> None:
+        self._watch: Watch | None = watch
+        self._forget_token = forget_token
+        self._began_ns = time.perf_counter_ns()
+        self.ended_ns = 0
+
+    def cancel(self) -> bool:
+        """Stop the wait; the read takes no entries. Return False if it is over, or if the answer exists."""
+        if self._watch is None or not self._watch.cancel():
+            return False
+        self.end()
+        return True
+
+    def end(self) -> None:
+        """Note the end of the wait, and drop the watches, which have references to the request."""
+        self._watch = None
+        self._forget_token()
+        self.ended_ns = time.perf_counter_ns()
+
+    @property
+    def duration_ns(self) -> int:
+        """How long the wait took, after its end."""
+        return self.ended_ns - self._began_ns
+
+    @property
+    def phase(self) -> TimedPhase:
+        """The wait as a part of a trace, after its end."""
+        return TimedPhase(WAIT, self._began_ns, self.ended_ns)
+
+
+class HotConnection(Protocol):
+    """What a hot request needs of its connection. `hot_run` implements it. `server_state`: it has the headers
+    of every answer of the server, and counts the answers. `bodies`: reads the bodies of its appends."""
+
+    server_state: ServerState
+    bodies: PlainBodies
+
+    def answer_hot(
+        self, request: HotRequest, status: int, content: bytes, media_type: str = JSON, lines: str = ""
+    ) -> None:
+        """Write the answer, and continue with the next request. `lines`: further headers of this answer."""
+        ...
+
+    def hand_on(self, request: HotRequest) -> None:
+        """Pass the request, which has changed nothing, to the documented route."""
+        ...
+
+    def wait_began(self, request: HotRequest) -> None:
+        """Stop the wait of the request if its client has left."""
+        ...
+
+    def single_ended(self, request: HotRequest) -> bool:
+        """Write the answer to the only request of a read, at the end of a turn of the loop. Return whether it
+        is written: it may not be known yet."""
+        ...
+
+    def cut(self) -> None:
+        """End the connection now."""
+        ...
+
+
 class HotRequest(Struct, eq=False, gc=False):
     """One hot request. Its times are those of `time.perf_counter_ns`.
 
@@ -61,9 +130,9 @@ class HotRequest(Struct, eq=False, gc=False):
     connection ends.
     """
 
-    connection: HotConnection[HotRequest]
+    connection: HotConnection
     raw_head: bytes | RequestHead
-    """The head: its bytes if it is plain (`plain_heads`), else as the parser read it."""
+    """The head: its bytes if it is plain (`heads`), else as the parser read it."""
     route: HotRoute
     client: HotClient
     headers: UsedHeaders
@@ -251,9 +320,7 @@ def _lines_of(headers: Mapping[str, str]) -> str:
     return "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
 
 
-def request_of(
-    connection: HotConnection[HotRequest], head: PlainHead, body: bytes, now_ns: int
-) -> HotRequest:
+def request_of(connection: HotConnection, head: PlainHead, body: bytes, now_ns: int) -> HotRequest:
     """Return the complete request with a plain head."""
     return HotRequest(
         connection,

@@ -21,15 +21,10 @@ from tailrace.api.ports import HotStore, Watch
 from tailrace.api.principals import ANONYMOUS_LOCAL, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
 from tailrace.app.protocols.answer_heads import AnswerStarts
-from tailrace.app.protocols.append_answers import AppendAnswers
-from tailrace.app.protocols.hot_connection import HotConnection
+from tailrace.app.protocols.heads import PlainHeads, RequestHead
 from tailrace.app.protocols.hot_observer import HotObserver
-from tailrace.app.protocols.hot_request import NOT_RUN, HotRequest
-from tailrace.app.protocols.hot_turn import HotTurn
-from tailrace.app.protocols.hot_wait import ReadWait
-from tailrace.app.protocols.joined_requests import JoinedRequests
-from tailrace.app.protocols.plain_heads import PlainHeads
-from tailrace.app.protocols.request_head import RequestHead
+from tailrace.app.protocols.hot_request import NOT_RUN, HotConnection, HotRequest, ReadWait
+from tailrace.app.protocols.hot_turn import AppendAnswers, HotTurn, JoinedRequests
 from tailrace.core.commands import Append, Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
 
@@ -59,7 +54,7 @@ class HotRoutes:
         )
         self.turn = HotTurn(self._joined, observer)
 
-    def recognised(self, connection: HotConnection[HotRequest], head: RequestHead) -> HotRequest | None:
+    def recognised(self, connection: HotConnection, head: RequestHead) -> HotRequest | None:
         """Return the hot request that begins with `head`, or None if the application must answer it.
 
         The application also answers a request without a valid token: its 401 does not wait for the body.

@@ -12,19 +12,46 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from typing import Protocol
+
+from uvicorn.server import ServerState
 
 from tailrace.api.operations.appends import PlainBodies
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.answer_heads import answer_head
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
+from tailrace.app.protocols.heads import PlainHead
 from tailrace.app.protocols.hot_request import HotRequest, request_of
 from tailrace.app.protocols.hot_routes import HotRoutes
-from tailrace.app.protocols.plain_heads import PlainHead
 from tailrace.app.protocols.request_reader import RequestReader
-from tailrace.app.protocols.run_connection import RunConnection
 from tailrace.app.protocols.state import CLOSED, FREE, HOT, ConnectionState
 from tailrace.app.protocols.turn_budget import TurnBudget
+
+
+class RunConnection(Protocol):
+    """What a run needs of its connection. `http` implements it. `client_address`: empty if it is unknown.
+    `server_state`: it has the headers of every answer, and counts the answers."""
+
+    transport: asyncio.Transport
+    client_address: str
+    server_state: ServerState
+
+    def take(self, data: bytes) -> None:
+        """Take the data after requests whose heads are plain."""
+        ...
+
+    def cut(self) -> None:
+        """End the connection now."""
+        ...
+
+    def end_run(self) -> None:
+        """Continue after the last answer of a run was written."""
+        ...
+
+    def start_documented(self, request: HotRequest) -> None:
+        """Pass a complete hot request, which has changed nothing, to the documented route."""
+        ...
 
 
 class HotRun:

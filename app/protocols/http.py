@@ -19,11 +19,11 @@ from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, He
 from tailrace.app.protocols.deadlines import Deadlines, Progress
 from tailrace.app.protocols.ending import Ending
 from tailrace.app.protocols.handshakes import hand_over
+from tailrace.app.protocols.heads import RequestHead
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.hot_routes import HotRoutes
 from tailrace.app.protocols.hot_run import HotRun
 from tailrace.app.protocols.refusals import ProtocolRefusal, Refusals
-from tailrace.app.protocols.request_head import RequestHead
 from tailrace.app.protocols.request_reader import RequestReader
 from tailrace.app.protocols.state import (
     ANSWERED,
@@ -303,3 +303,8 @@ class HttpProtocol(asyncio.Protocol):
             self._refusals.refuse(overdue.refusal, self._arriving)
         if not self._refusals.is_pending:
             self._ending.close()
+
+
+def http_protocol(registry: Connections, hot: HotRoutes) -> type[HttpProtocol]:
+    """Return the class of one server, for `http=` of `uvicorn.Config`. `registry` counts its connections."""
+    return type("ServersHttpProtocol", (HttpProtocol,), {"registry": registry, "hot": hot})

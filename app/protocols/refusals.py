@@ -19,8 +19,8 @@ from tailrace.app.protocols.answer_heads import NO_STORE_LINES
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.ending import Ending
+from tailrace.app.protocols.heads import Headers
 from tailrace.app.protocols.hot_request import HotRequest
-from tailrace.app.protocols.request_head import Headers
 from tailrace.app.protocols.state import ConnectionState, Event
 
 

@@ -16,8 +16,8 @@ import httptools
 from tailrace.api.problems.table import DEFECT, HttpCode
 from tailrace.app.protocols.handshakes import opens_websocket, require_handshake
 from tailrace.app.protocols.head_rules import origin_form, require_sound_head, require_version
+from tailrace.app.protocols.heads import Headers, RequestHead
 from tailrace.app.protocols.refusals import ProtocolRefusal
-from tailrace.app.protocols.request_head import Headers, RequestHead
 from tailrace.app.protocols.state import Answering, ConnectionState, Event
 from tailrace.core.limits import HEAD_BYTES_MAX, HEADERS_MAX, URL_BYTES_MAX
 

@@ -41,7 +41,7 @@ LOST           CLOSED     CLOSED     CLOSED     CLOSED
 ``HEAD_AGAIN``: the request asks for another protocol that the server does not speak, and the parser stops
 after such a head. A new parser reads the same head again, without the ``Upgrade`` header.
 
-A request whose head is plain (`plain_heads`) arrives complete, in one read. It needs no parser, so no event
+A request whose head is plain (`heads`) arrives complete, in one read. It needs no parser, so no event
 announces its arrival: Receiving is ``IDLE`` before and after. ``HOT_SUBMITTED`` is in this table because it
 has a precondition: the server executes a hot request only when all of it has arrived.
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any, ClassVar, Final, cast
 
-from uvicorn._types import ASGIReceiveEvent
+from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 from websockets.protocol import State
 
@@ -23,11 +24,51 @@ from tailrace.app.protocols.connections import SMALL_BODY_BYTES, Connections, He
 from tailrace.app.protocols.deadlines import BODY_WINDOW_S
 from tailrace.app.protocols.ending import cut
 from tailrace.app.protocols.turn_budget import PIECE_BYTES, TurnBudget
-from tailrace.app.protocols.websocket_opening import OpeningProtocol
 from tailrace.app.protocols.websocket_output import WebSocketOutput
 
 CUT_AFTER_S: Final = 2
 """How long closing may wait for a client to read the remaining data."""
+
+
+class OpeningProtocol(WebSocketsSansIOProtocol):
+    """One connection. Frames that the client sends too early wait for the response to the handshake: before
+    it, the library can answer no frame."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._early = b""
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether the client waits for the response to its handshake."""
+        return self.handshake_initiated and not self.handshake_complete
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send an ASGI event. A handshake answered with a response counts as complete; uvicorn would report
+        an error of the application."""
+        await super().send(message)
+        if message["type"] == "websocket.accept":
+            self._take_early()
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True
+
+    def data_received(self, data: bytes) -> None:
+        """Parse the handshake or frames. Stop reading while frames wait for the response."""
+        if self.is_opening:
+            self._early += data
+            self.transport.pause_reading()
+        else:
+            self.parse(data)
+
+    def parse(self, data: bytes) -> None:
+        """Parse data that does not have to wait."""
+        super().data_received(data)
+
+    def _take_early(self) -> None:
+        early, self._early = self._early, b""
+        if early and not self.transport.is_closing():
+            self.transport.resume_reading()
+            self.data_received(early)
 
 
 class WebSocketProtocol(OpeningProtocol):
@@ -252,3 +293,8 @@ class WebSocketProtocol(OpeningProtocol):
             self.read_paused = False
             self.transport.resume_reading()
         self.close_timer = self.loop.call_later(CLOSE_GRACE_S, end)
+
+
+def websocket_protocol(registry: Connections) -> type[WebSocketProtocol]:
+    """Return the class of one server, for `ws=` of `uvicorn.Config`. `registry` counts its connections."""
+    return type("ServersWebSocketProtocol", (WebSocketProtocol,), {"registry": registry})

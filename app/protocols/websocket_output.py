@@ -10,13 +10,31 @@ from asyncio import AbstractEventLoop, TimerHandle, Transport
 from collections.abc import Callable
 from typing import Final
 
-from websockets.frames import Opcode
+from websockets.frames import Frame, Opcode
 
 from tailrace.api.websocket_limits import OUTPUT_BYTES_MAX, OUTPUT_PAUSE_BYTES, STALL_S
-from tailrace.app.protocols.websocket_frames import frames
 
 HELD_BYTES_MAX: Final = 64 * 1024
 """Held frames are written when they take this many bytes: a larger write saves no further system calls."""
+
+
+class Framer:
+    """Encodes frames and keeps the last one, so a push to many receivers is encoded once."""
+
+    def __init__(self) -> None:
+        self._payload = b""
+        self._opcode: Opcode | None = None
+        self._frame = b""
+
+    def frame(self, payload: bytes, opcode: Opcode) -> bytes:
+        """Return the frame of a whole message."""
+        if payload is not self._payload or opcode is not self._opcode:
+            self._frame = Frame(opcode, payload).serialize(mask=False)
+            self._payload, self._opcode = payload, opcode
+        return self._frame
+
+
+frames: Final = Framer()
 
 
 class WebSocketOutput:

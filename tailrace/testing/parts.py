@@ -14,8 +14,9 @@ from tailrace.api.access.security import Security
 from tailrace.app.main import create_app, create_hot_routes
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.audit import AuditLog
-from tailrace.app.protocols.classes import http_protocol, websocket_protocol
 from tailrace.app.protocols.connections import Connections
+from tailrace.app.protocols.http import http_protocol
+from tailrace.app.protocols.websocket import websocket_protocol
 from tailrace.app.settings import Durability, Settings
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import new_identity

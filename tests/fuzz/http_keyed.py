@@ -1,6 +1,6 @@
 """The headers of a producer in the heads of fuzzed requests.
 
-The server reads a head without the HTTP parser if it is plain (`app.protocols.plain_heads`). So the same few
+The server reads a head without the HTTP parser if it is plain (`app.protocols.heads`). So the same few
 forms of a head are made again and again, with other values, and next to them heads that are almost of such a
 form. This module never makes a request.
 """

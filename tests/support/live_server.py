@@ -19,8 +19,8 @@ from tailrace.api.application import create_api
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.websocket.route import WEBSOCKET_PATH
 from tailrace.app.process_tuning import BACKLOG
-from tailrace.app.protocols.classes import websocket_protocol
 from tailrace.app.protocols.connections import Connections
+from tailrace.app.protocols.websocket import websocket_protocol
 from tailrace.app.server import bind
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command

@@ -16,9 +16,8 @@ from tailrace.api.access.security import UNSECURED
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.main import create_hot_routes
 from tailrace.app.metrics.sources import Sources
-from tailrace.app.protocols.classes import http_protocol
 from tailrace.app.protocols.connections import Connections
-from tailrace.app.protocols.http import HttpProtocol
+from tailrace.app.protocols.http import HttpProtocol, http_protocol
 from tailrace.app.store.service import EngineStore
 from tailrace.app.token_buckets import TokenBuckets
 

@@ -330,4 +330,5 @@ def test_a_read_of_what_is_missing_is_refused(target: bytes, reply: Any, code: s
     assert command is not None
     with pytest.raises((StreamError, RequestRefused)) as refusal:
         route.answer_of(reply, command)
+    assert isinstance(refusal.value, StreamError | RequestRefused)
     assert refusal.value.code == code

@@ -12,10 +12,9 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.app.protocols.classes import websocket_protocol
 from tailrace.app.protocols.deadlines import LINGER_S
 from tailrace.app.protocols.state import Answering, Receiving
-from tailrace.app.protocols.websocket import WebSocketProtocol
+from tailrace.app.protocols.websocket import WebSocketProtocol, websocket_protocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine
 from tailrace.core.limits import HEAD_BYTES_MAX, KIB

@@ -19,9 +19,8 @@ from tailrace.app.main import create_hot_routes
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.slow_log import SlowLog, shape_of
 from tailrace.app.observability.spans import Tracing
-from tailrace.app.protocols.classes import http_protocol
 from tailrace.app.protocols.connections import Connections
-from tailrace.app.protocols.http import HttpProtocol
+from tailrace.app.protocols.http import HttpProtocol, http_protocol
 from tailrace.app.protocols.state import Answering
 from tailrace.app.store.service import EngineStore
 from tailrace.app.token_buckets import TokenBuckets

@@ -11,7 +11,7 @@ import pytest
 
 from tailrace.api.application import create_api
 from tailrace.api.operations.headers import CLIENT_BYTES_MAX
-from tailrace.app.protocols.plain_heads import LINES_MAX, PLAIN_HEAD_BYTES_MAX, PlainHeads
+from tailrace.app.protocols.heads import LINES_MAX, PLAIN_HEAD_BYTES_MAX, PlainHeads
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Range
 from tailrace.core.engine import Engine

@@ -21,10 +21,9 @@ from tailrace.api.application import create_api
 from tailrace.api.ports import Answer, BeginWait, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.websocket.route import SOCKET_EXTENSION
-from tailrace.app.protocols.classes import websocket_protocol
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.protocols.turn_budget import PIECE_BYTES, TURN_NS
-from tailrace.app.protocols.websocket import WebSocketProtocol
+from tailrace.app.protocols.websocket import WebSocketProtocol, websocket_protocol
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine

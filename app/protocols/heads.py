@@ -1,4 +1,4 @@
-"""Reads the plain heads of hot requests: without a parser, in a fraction of its time.
+"""The head of a request, and the reader of plain heads: without a parser, in a fraction of its time.
 
 A head is plain if it is whole in one read, and consists of a request line and header lines in the form that
 every HTTP client writes. The HTTP parser reads all other heads, so this module refuses none: it leaves them.
@@ -18,13 +18,16 @@ lines. Most bytes of a browser's head are lines that say nothing to the server.
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from tailrace.api.operations.headers import ELSEWHERE, USED, VARYING, HotClient, HotClients, UsedHeaders
 from tailrace.api.operations.requests import HotRoute, hot_route
 from tailrace.core.limits import HEADERS_MAX
+
+Headers = Sequence[tuple[bytes, bytes]]
 
 PLAIN_HEAD_BYTES_MAX: Final = 16_384
 """A longer head goes to the parser. Browsers and proxies send less than half of this."""
@@ -40,6 +43,33 @@ _LENGTH: Final = re.compile(rb"[0-9]{1,9}")
 
 _NO_HEADER: Final = (b"", b"")
 """What a line says that means nothing."""
+
+
+class RequestHead(NamedTuple):
+    """A parsed head. `target`: in origin form, a path with its query. `version`: `1.0` or `1.1`.
+
+    `headers`: in their order, names in lower case. `keep_alive`: the client may send another request.
+    """
+
+    method: bytes
+    target: bytes
+    version: str
+    headers: Headers
+    keep_alive: bool
+
+    @classmethod
+    def of_plain(cls, raw: bytes) -> RequestHead:
+        """Return the head with these bytes, which are plain (`PlainHeads`). O(head)."""
+        first, *lines = raw.removesuffix(b"\r\n\r\n").split(b"\r\n")
+        method, target, _ = first.split(b" ")
+        pairs = (line.partition(b":") for line in lines)
+        headers = [(name.lower(), value.strip(b" ")) for name, _, value in pairs]
+        return cls(method, target, "1.1", headers, keep_alive=True)
+
+    def to_bytes(self) -> bytes:
+        """Return the head as bytes of HTTP."""
+        lines = b"".join(b"%b: %b\r\n" % header for header in self.headers)
+        return b"%b %b HTTP/%b\r\n%b\r\n" % (self.method, self.target, self.version.encode(), lines)
 
 
 class PlainHead(Struct, frozen=True):
