@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from tailrace.api.ports import Answer, StoreUnavailable, StreamStore, Watch
 from tailrace.api.problems.table import Refusal
-from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import end_push, entries_push
-from tailrace.api.websocket.request import RequestId
-from tailrace.api.websocket.subscriptions import Connection
+from tailrace.api.websocket.requests import RequestId
+from tailrace.api.websocket.subscriptions import Connection, CreditBalance
 from tailrace.api.websocket.unsettled import Owner, Unsettled
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from tailrace.core.commands import ReadFrom, ReadGroup, ReadLimits, Special

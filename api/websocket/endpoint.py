@@ -24,14 +24,13 @@ from tailrace.api.tallies import OpenLimits
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.exchanges import Turn
 from tailrace.api.websocket.frames import read_frame
-from tailrace.api.websocket.greeting import greeting
-from tailrace.api.websocket.handshake import refuse, shake_hands
+from tailrace.api.websocket.handshake import CODECS, DEFAULT_CODEC, refuse, shake_hands
 from tailrace.api.websocket.outlets import Socket
 from tailrace.api.websocket.plans import Answers
+from tailrace.api.websocket.pushes import greeting
 from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket.session import WebSocketSession
 from tailrace.api.websocket.shared_reads import SharedReads
-from tailrace.api.websocket.subprotocols import CODECS, DEFAULT_CODEC
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX

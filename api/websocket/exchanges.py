@@ -16,8 +16,8 @@ from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused, problem_of
 from tailrace.api.websocket.codecs import AppendRun, Codec
 from tailrace.api.websocket.frames import ReadRequest
-from tailrace.api.websocket.plan import Answers, Plan
-from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.plans import Answers, Plan
+from tailrace.api.websocket.requests import RequestId
 from tailrace.api.websocket_limits import (
     FRAME_MISTAKES_LISTED_MAX,
     MISTAKE_BYTES,

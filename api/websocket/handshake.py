@@ -6,7 +6,7 @@ It owns the checks before a connection is accepted, and the response if it is re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from starlette.datastructures import Headers
@@ -30,8 +30,15 @@ from tailrace.api.problems.table import (
     headers_of,
     problem_of,
 )
+from tailrace.api.websocket.codecs import Codec
+from tailrace.api.websocket.json_codec import JsonCodec
+from tailrace.api.websocket.msgpack_codec import MsgpackCodec
 from tailrace.api.websocket.route import SOCKET_EXTENSION
-from tailrace.api.websocket.subprotocols import CODECS
+
+DEFAULT_CODEC: Final[Codec] = JsonCodec()
+"""The subprotocol for clients that offer none."""
+
+CODECS: Final[dict[str, Codec]] = {codec.subprotocol: codec for codec in (DEFAULT_CODEC, MsgpackCodec())}
 
 
 class Handshake(NamedTuple):

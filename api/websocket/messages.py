@@ -13,7 +13,7 @@ from tailrace.api.schemas.base import INCARNATION_EXAMPLE, NameEncodingField, Wi
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, Entry
 from tailrace.api.schemas.problem import Problem
 from tailrace.api.schemas.reads import DeliveredEntry
-from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.requests import RequestId
 
 
 class Hello(WireModel):

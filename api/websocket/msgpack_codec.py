@@ -19,9 +19,11 @@ from tailrace.api.websocket.codecs import (
     RawAppend,
     RawCommand,
     RequestT,
+    append_of,
     decoded_envelope,
+    entry_refusal,
+    has_fields,
 )
-from tailrace.api.websocket.raw_appends import append_of, entry_refusal, has_fields
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import mismatch

@@ -1,21 +1,44 @@
-"""Writes the frames of pushes (entries, gaps and ends), and applies filters to entries.
+"""Writes the frames that the server sends unasked: its first frame, and pushes (entries, gaps and ends).
 
-It owns the members of pushes. A delivery that several subscriptions share is encoded once for all
-subscriptions with the same id, filter and count.
+It owns the members of these frames, and applies filters to entries. A delivery that several subscriptions
+share is encoded once for all subscriptions with the same id, filter and count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from tailrace.api import websocket_limits as limits
 from tailrace.api.problems.table import Refusal, problem_of
 from tailrace.api.websocket.codecs import Codec
-from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.requests import RequestId
 from tailrace.core.filters import Filter as EntryCondition
 from tailrace.core.log.entry import flat_of
 from tailrace.core.replies import Entries, StreamRead
 from tailrace.core.stream_id import StreamId, format_id
+
+SHOWN_LIMITS: Final = (
+    "frame_bytes_max",
+    "requests_per_frame_max",
+    "subscriptions_max",
+    "watched_streams_max",
+    "filter_fields_max",
+    "filter_values_max",
+    "credit_max",
+    "push_entries_max",
+    "push_bytes_max",
+    "output_bytes_max",
+    "reply_bytes_max",
+)
+"""The members of `api.websocket_limits` that the server's first frame shows."""
+
+
+def greeting(codec: Codec, version: str) -> bytes:
+    """Return the server's first frame."""
+    shown = {name: getattr(limits, name.upper()) for name in SHOWN_LIMITS}
+    return codec.encode({"hello": {"version": version, "subprotocol": codec.subprotocol, "limits": shown}})
+
 
 # --- frames ------------------------------------------------------------------------------------------
 

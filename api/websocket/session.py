@@ -33,7 +33,7 @@ from tailrace.api.websocket.frames import Frame
 from tailrace.api.websocket.inbox import Inbox
 from tailrace.api.websocket.outlets import Outlet
 from tailrace.api.websocket.plans import Answers, Plan, Planner
-from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.requests import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode, Refusal, RequestRefused
 from tailrace.api.websocket.consumption import Consumption
-from tailrace.api.websocket.credit import CreditBalance
 from tailrace.api.websocket.pushes import Filter
-from tailrace.api.websocket.request import RequestId
+from tailrace.api.websocket.requests import RequestId
 from tailrace.api.websocket.shared_reads import SharedReads
-from tailrace.api.websocket.subscriptions import Connection, Reached, Subscription
+from tailrace.api.websocket.subscriptions import Connection, CreditBalance, Reached, Subscription
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
 from tailrace.core.commands import ReadGroup

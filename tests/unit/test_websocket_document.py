@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from tailrace.api.document.asyncapi import asyncapi_document
 from tailrace.api.ports import StoreUnavailable
-from tailrace.api.websocket.greeting import greeting
 from tailrace.api.websocket.messages import MESSAGES
+from tailrace.api.websocket.pushes import greeting
 from tailrace.api.websocket.requests import REQUESTS
 from tailrace.api.websocket_limits import CloseCode
 from tailrace.app import __version__

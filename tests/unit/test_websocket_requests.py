@@ -10,7 +10,7 @@ import pytest
 
 from tailrace.api import websocket_limits as limits
 from tailrace.api.ports import StoreUnavailable
-from tailrace.api.websocket.greeting import greeting
+from tailrace.api.websocket.pushes import greeting
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.core.commands import Flush
 from tests.support.websocket_client import JSON, MSGPACK, Client
