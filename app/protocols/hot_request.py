@@ -117,6 +117,15 @@ class HotConnection(Protocol):
         is written: it may not be known yet."""
         ...
 
+    def carry_out_known(self, data: bytes, now_ns: int) -> None:
+        """Submit the requests of a kept read (`hot_turn`), which is complete at `now_ns`. Their answers may
+        follow by the end of the turn."""
+        ...
+
+    def turn_ended(self) -> Sequence[HotRequest]:
+        """Write the answers, and continue after the read. Return the requests that were answered."""
+        ...
+
     def cut(self) -> None:
         """End the connection now."""
         ...

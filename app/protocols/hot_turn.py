@@ -19,7 +19,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
-from typing import Final, Protocol
+from typing import Final
 
 from tailrace.api.operations.appends import xadd_bytes
 from tailrace.api.operations.headers import HotClient
@@ -44,33 +44,20 @@ KEPT_BYTES_MAX: Final = MIB
 """When the kept reads take more bytes together, the turn ends early, so that they need little memory."""
 
 
-class TurnRun(HotConnection, Protocol):
-    """A connection with a kept read."""
-
-    def carry_out_known(self, data: bytes, now_ns: int) -> None:
-        """Submit the requests of the read, which is complete at `now_ns`. Their answers may follow by the end
-        of the turn."""
-        ...
-
-    def turn_ended(self) -> Sequence[HotRequest]:
-        """Write the answers, and continue after the read. Return the requests that were answered."""
-        ...
-
-
 class HotTurn:
     """The kept reads of one server."""
 
     def __init__(self, joined: JoinedRequests, observer: HotObserver) -> None:
         self._joined = joined
         self._observer = observer
-        self._reads: list[tuple[TurnRun, bytes, PlainHead | None]] = []
+        self._reads: list[tuple[HotConnection, bytes, PlainHead | None]] = []
         self._kept_bytes = 0
         self._single_turns = 0
         """How many of the last turns had one read only."""
         self._reads_at_once = 0
         """How many reads were not kept since then."""
 
-    def read(self, run: TurnRun, data: bytes, single: PlainHead | None) -> None:
+    def read(self, run: HotConnection, data: bytes, single: PlainHead | None) -> None:
         """Keep a read with appends until the end of the turn; the connection has no other. Carry it out at
         once if other connections probably send nothing in this turn. `single`: the head of its only request;
         None if it has several."""
@@ -105,16 +92,16 @@ class HotTurn:
         self._single_turns = self._single_turns + 1 if len(reads) == 1 else 0
         self._carry_out(reads)
 
-    def carry_out_alone(self, run: TurnRun, data: bytes) -> None:
+    def carry_out_alone(self, run: HotConnection, data: bytes) -> None:
         """Carry out a read whose requests do not wait for others."""
         run.carry_out_known(data, time.perf_counter_ns())
         self._observer.answered(run.turn_ended())
 
-    def _carry_out(self, reads: Sequence[tuple[TurnRun, bytes, PlainHead | None]]) -> None:
+    def _carry_out(self, reads: Sequence[tuple[HotConnection, bytes, PlainHead | None]]) -> None:
         now_ns = time.perf_counter_ns()
         joined = self._joined
         singles: list[HotRequest] = []
-        runs: list[TurnRun] = []
+        runs: list[HotConnection] = []
         joined.begin()
         takes_singles = joined.takes_unchecked
         for run, data, head in reads:
@@ -146,7 +133,7 @@ class HotTurn:
             singles[0].connection.server_state.total_requests += len(answered)
             self._observer.answered_alike(answered)
 
-    def _end_runs(self, runs: Sequence[TurnRun]) -> None:
+    def _end_runs(self, runs: Sequence[HotConnection]) -> None:
         answered: list[HotRequest] = []
         for run in runs:
             try:
