@@ -10,10 +10,11 @@ COPY core core
 COPY api api
 COPY app app
 COPY tailrace tailrace
+COPY openapi/python openapi/python
 RUN --mount=type=cache,target=/root/.cache/pip \
     python -m venv --without-pip /opt/tailrace \
     && python -m pip --python /opt/tailrace/bin/python install --disable-pip-version-check \
-        --constraint constraints.txt '.[tracing]'
+        --constraint constraints.txt '.[tracing]' ./openapi/python
 
 FROM python:3.11-slim-bookworm
 ARG VERSION=unknown

@@ -39,7 +39,8 @@ TYPESCRIPT := openapi/typescript/node_modules/.package-lock.json
 # The same for the console, whose built files are in the repository: `make serve` needs no Node.
 CONSOLE := app/console/node_modules/.package-lock.json
 # Separate packages in this repository.
-CLIENTS := --editable 'openapi/python[fast]' --editable spark_client
+SDK := --editable 'openapi/python[fast]'
+CLIENTS := $(SDK) --editable spark_client
 
 .PHONY: help
 help: ## List the targets
@@ -334,7 +335,7 @@ $(BIN)/python:
 
 $(RUNTIME): $(WANTED) | $(BIN)/python
 	@echo 'Installing the server'
-	@$(PIP_INSTALL) --constraint constraints.txt --editable .
+	@$(PIP_INSTALL) --constraint constraints.txt --editable . $(SDK)
 	@touch $@
 
 $(TEST): $(WANTED) | $(BIN)/python
@@ -349,7 +350,7 @@ $(DEV): $(WANTED) | $(BIN)/python
 
 $(FUZZ): $(WANTED) | $(TEST)
 	@echo 'Installing the dependencies of fuzzing'
-	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[test,fuzz]'
+	@$(PIP_INSTALL) --constraint constraints.txt --editable '.[test,fuzz]' $(SDK)
 	@touch $@
 
 $(BENCH): $(WANTED) | $(BIN)/python

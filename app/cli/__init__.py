@@ -140,7 +140,7 @@ def _alone(name: str, found: typer.Typer | Callable[..., Any]) -> typer.Typer:
     """Wrap a command function in a Typer application; return a Typer application unchanged."""
     if isinstance(found, typer.Typer):
         return found
-    command = import_module("tailrace.app.cli.contexts.client_command").ClientCommand
+    command = import_module("tailrace.app.cli.client_command").ClientCommand
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
     alone.command(name, cls=command, context_settings={**_CONTEXT, **_SETTINGS.get(name, {})})(found)
     return alone

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.client_command import DEFAULT_URL, connected, on_server
 from tailrace.app.cli.output import say
 from tailrace.app.cli.redis.lines import BadCount, rounds, run_line, run_words
 from tailrace.app.cli.redis.printer import Printer
@@ -21,15 +21,13 @@ from tailrace.app.cli.redis.session import Session
 _STAT_INTERVAL_S: Final = 1.0
 
 
+@on_server
 def cli(  # noqa: PLR0913 - one parameter an option
     context: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="COMMAND", help="One Redis command with its arguments.", show_default=False),
     ] = None,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     *,
     host: Annotated[
         str | None, typer.Option("-h", metavar="HOST", help="The server's host.", show_default=False)
@@ -98,7 +96,7 @@ def cli(  # noqa: PLR0913 - one parameter an option
     form = _form(raw, as_json=as_json)
     given = _words(words, from_stdin=from_stdin)
     _check(given, pattern, count, scan_keys=scan_keys, show_stat=show_stat)
-    with connected(_url(context, url, host, port), token, token_file) as server:
+    with connected(_url(context, host, port)) as server:
         if show_stat:
             _watching().stat(server, -1 if repeat == 1 else repeat, interval_s or _STAT_INTERVAL_S)
             return
@@ -139,10 +137,10 @@ def _check(
         raise typer.BadParameter("--pattern and --count need --scan; an option of a command comes after it")
 
 
-def _url(context: typer.Context, url: str, host: str | None, port: int | None) -> str:
-    """Return the URL of `-h` and `-p`; `url` without them."""
+def _url(context: typer.Context, host: str | None, port: int | None) -> str | None:
+    """Return the URL of `-h` and `-p`; None without them."""
     if host is None and port is None:
-        return url
+        return None
     source = context.get_parameter_source("url")
     if source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter("-h and -p exclude --url")

@@ -12,11 +12,10 @@ from typing import Any
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url
-from tailrace.app.cli.client.http_client import MISREAD, Server
-from tailrace.app.cli.contexts.choice import overrides
-from tailrace.app.cli.contexts.file import BadContexts
-from tailrace.app.cli.redis.keys import matching_keys
+from tailrace.app.cli.client_command import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url
+from tailrace.app.cli.contexts import BadContexts, overrides
+from tailrace.app.cli.redis.keys import matching_keys, timeout_s
+from tailrace.app.cli.server import MISREAD, Server
 
 
 def complete_stream(context: typer.Context, incomplete: str) -> list[str]:
@@ -25,7 +24,7 @@ def complete_stream(context: typer.Context, incomplete: str) -> list[str]:
     try:
         given |= overrides(context, given.get("context"))
         url = given.get("url") or os.environ.get(URL_VARIABLE) or DEFAULT_URL
-        with Server(checked_url(url), _token(given)) as server:
+        with Server(checked_url(url), _token(given), timeout_s()) as server:
             return [key for key in matching_keys(server, incomplete) if key.isprintable()]
     except (typer.BadParameter, BadContexts, OSError, *MISREAD):
         return []

@@ -15,9 +15,8 @@ from typing import Annotated, Final
 import httpx
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url, fail
-from tailrace.app.cli.contexts.choice import CONTEXT_VARIABLE, chosen
-from tailrace.app.cli.contexts.file import BadContexts, Context, changing, load
+from tailrace.app.cli.client_command import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url, fail
+from tailrace.app.cli.contexts import CONTEXT_VARIABLE, BadContexts, Context, changing, chosen, load
 from tailrace.app.cli.output import say
 from tailrace.app.cli.streams.rows import (
     AsJson,

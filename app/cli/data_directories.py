@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from tailrace.app.cli.client.connection import INTERRUPTED
+from tailrace.app.cli.client_command import INTERRUPTED
 from tailrace.app.cli.output import counted, note
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
 from tailrace.app.store.storage import new_identity

@@ -9,18 +9,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from tailrace.app.cli.client.connection import (
-    DEFAULT_URL,
-    INTERRUPTED,
-    Token,
-    TokenFile,
-    Url,
-    connected,
-    fail,
-)
-from tailrace.app.cli.client.http_client import Server, ServerProblem, stream_path
+from tailrace.app.cli.client_command import INTERRUPTED, connected, fail, on_server, place
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.output import note, say
+from tailrace.app.cli.server import Server, ServerProblem, stream_path
 from tailrace.app.cli.transfer.entry_writers import (
     CsvRecords,
     EntryWriter,
@@ -35,6 +27,7 @@ from tailrace.app.cli.transfer.state import StateFile, differences, state_path
 from tailrace.app.reasons import reason
 
 
+@on_server
 def export_stream(  # noqa: PLR0913 - one parameter an option
     stream: Annotated[
         str,
@@ -44,9 +37,6 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
         Path, typer.Argument(metavar="OUT", help="The file; - is standard output.", show_default=False)
     ] = STANDARD,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     format_: Annotated[
         FileFormat, typer.Option("--format", help="`auto`: by the suffix of the name; NDJSON by default.")
     ] = FileFormat.AUTO,
@@ -113,9 +103,9 @@ def export_stream(  # noqa: PLR0913 - one parameter an option
     wanted_columns = [] if columns is None else columns.split(",")
     state_file = None
     if out != STANDARD:
-        state_file = StateFile(state or state_path(out, "export", url, stream), ExportState)
+        state_file = StateFile(state or state_path(out, "export", place().url, stream), ExportState)
     try:
-        with connected(url, token, token_file) as server:
+        with connected() as server:
             plan = ExportPlan(
                 server.url, stream, format_, shape, wanted_columns, id_column, start, end, filter_
             )

@@ -10,18 +10,10 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from tailrace.app.cli.client.connection import (
-    DEFAULT_URL,
-    INTERRUPTED,
-    Token,
-    TokenFile,
-    Url,
-    connected,
-    fail,
-)
-from tailrace.app.cli.client.http_client import ServerProblem
+from tailrace.app.cli.client_command import INTERRUPTED, connected, fail, on_server, place
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.output import note, say
+from tailrace.app.cli.server import ServerProblem
 from tailrace.app.cli.transfer.chunks import BadRow, RowReader
 from tailrace.app.cli.transfer.csv_rows import CsvRows
 from tailrace.app.cli.transfer.files import STANDARD, BadFile, FileFormat, Source, format_of
@@ -35,6 +27,7 @@ from tailrace.core.limits import BATCH_ENTRIES_MAX
 CHUNK_ROWS_DEFAULT: Final = 10_000
 
 
+@on_server
 def import_file(  # noqa: PLR0913 - one parameter an option
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The file; - is standard input.", show_default=False)
@@ -46,9 +39,6 @@ def import_file(  # noqa: PLR0913 - one parameter an option
         ),
     ],
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     format_: Annotated[
         FileFormat, typer.Option("--format", help="`auto`: by the suffix of the name; NDJSON by default.")
     ] = FileFormat.AUTO,
@@ -115,9 +105,9 @@ def import_file(  # noqa: PLR0913 - one parameter an option
     if format_ is FileFormat.NDJSON and (columns is not None or id_column is not None):
         raise typer.BadParameter("--columns and --id-column are for CSV only; an NDJSON entry has its own id")
     wanted_columns = [] if columns is None else columns.split(",")
-    state_file = _state_file(file, state, url, stream)
+    state_file = _state_file(file, state, place().url, stream)
     try:
-        with connected(url, token, token_file) as server, closing(Source(file)) as source:
+        with connected() as server, closing(Source(file)) as source:
             reader = _reader(source, format_, shape, wanted_columns, id_column)
             plan = ImportPlan(server.url, stream, format_, reader.shape, wanted_columns, id_column, chunk)
             found = None if state_file is None else state_file.load()

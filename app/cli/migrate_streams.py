@@ -13,8 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import INTERRUPTED, fail
-from tailrace.app.cli.client.http_client import MISREAD, misread
+from tailrace.app.cli.client_command import INTERRUPTED, fail
 from tailrace.app.cli.migrate.addresses import opened, shown_address
 from tailrace.app.cli.migrate.begun import Begun, default_path
 from tailrace.app.cli.migrate.port import CannotMigrate, Place
@@ -29,6 +28,7 @@ from tailrace.app.cli.migrate.reporting import (
 )
 from tailrace.app.cli.migrate.running import Migration, Rules, Surveyed
 from tailrace.app.cli.output import note, say
+from tailrace.app.cli.server import MISREAD, misread
 
 RETRY_S_DEFAULT: Final = 60.0
 

@@ -11,13 +11,10 @@ from typing import Annotated, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.client_command import connected, fail, on_server
 from tailrace.app.cli.completions import complete_stream
-from tailrace.app.cli.following.entries import Line, Written, as_json, as_text, from_template
+from tailrace.app.cli.following.entries import Line, Written, as_json, as_text, from_template, print_lines
 from tailrace.app.cli.following.follow import Follower, GroupMember, acknowledge
-from tailrace.app.cli.following.moments import first_id
-from tailrace.app.cli.following.printing import print_lines
 from tailrace.app.cli.following.reading import (
     Wanted,
     is_pattern,
@@ -27,11 +24,14 @@ from tailrace.app.cli.following.reading import (
     stored_entries,
 )
 from tailrace.app.cli.output import note
+from tailrace.app.cli.quantities import first_id
+from tailrace.app.cli.server import Server, stream_path
 from tailrace.core.limits import PAGE_ENTRIES_MAX, READ_STREAMS_MAX
 
 LAST_DEFAULT: Final = 10
 
 
+@on_server
 def tail(  # noqa: PLR0913 - one parameter an option
     streams: Annotated[
         list[str],
@@ -43,9 +43,6 @@ def tail(  # noqa: PLR0913 - one parameter an option
         ),
     ],
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     last: Annotated[
         int | None,
         typer.Option(
@@ -129,7 +126,7 @@ def tail(  # noqa: PLR0913 - one parameter an option
     if form is not None and as_json_lines:
         raise typer.BadParameter("--format and --json exclude each other")
     names = list(dict.fromkeys(map(os.fsencode, streams)))
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         keys = _keys(server, names, must_exist=not follow)
         several = len(names) > 1 or any(map(is_pattern, names))
         written = _written(form, as_json_lines=as_json_lines, with_key=several)

@@ -10,7 +10,7 @@ import httpx
 import msgspec
 import pytest
 
-from tailrace.app.cli.following.moments import first_id
+from tailrace.app.cli.quantities import first_id
 from tailrace.core.stream_id import format_id
 from tests.cli.shell import WITHIN_S, Background, environment, shell
 from tests.support.cutting_proxy import cutting_proxy

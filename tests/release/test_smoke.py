@@ -61,7 +61,9 @@ tailrace.close();
 
 @pytest.fixture(scope="module")
 def with_server(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    return environment_with(tmp_path_factory.mktemp("server"), [release.wheel("tailrace")])
+    return environment_with(
+        tmp_path_factory.mktemp("server"), [release.wheel("tailrace"), release.wheel("tailrace_client")]
+    )
 
 
 def test_the_server_serves_an_append_and_a_read(with_server: Environment, tmp_path: Path) -> None:

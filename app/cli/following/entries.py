@@ -1,13 +1,16 @@
-"""Formats entries for printing: as text, as JSON, or from a template of the user.
+"""Entries for printing: as text, as JSON, or from a template of the user.
 
-It owns the text of printed entries. Control characters are escaped, so an entry cannot control the terminal.
+It owns the text of printed entries, and standard output while a command prints them. Control characters are
+escaped, so an entry cannot control the terminal. It also notices when the reader of our output has exited.
 """
 
 from __future__ import annotations
 
 import re
+import select
+import sys
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -112,3 +115,26 @@ def _shown(value: bytes) -> str:
     except UnicodeDecodeError:
         return quoted(value)
     return text if text.isprintable() else quoted(value)
+
+
+# --- printing --------------------------------------------------------------------------------------
+
+
+def print_lines(lines: Iterable[Line], written: Written) -> dict[bytes, str]:
+    """Print the entries; return the last printed id of each stream."""
+    _check_reader()
+    last_ids = {}
+    for line in lines:
+        sys.stdout.buffer.write(written(line).encode("utf-8", "surrogateescape") + b"\n")
+        last_ids[line.key] = line.id
+    sys.stdout.buffer.flush()
+    return last_ids
+
+
+def _check_reader() -> None:
+    """Raise `BrokenPipeError` if the reader of our output has exited. Without new output, no write would
+    detect that."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    if any(what & select.POLLERR for _, what in poll.poll(0)):
+        raise BrokenPipeError

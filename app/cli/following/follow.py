@@ -1,6 +1,7 @@
 """Follows streams over `GET /v1/tail` and reconnects after a lost connection.
 
-It owns the position from which it resumes. The caller processes the entries.
+The tail of the SDK has the position from which it resumes, and reads the events. This module adds what only
+the command has: groups, new streams that match a pattern, keys of any bytes, and notices for the user.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from tailrace.app.cli.client.http_client import (
+from tailrace.app.cli.following.entries import Line
+from tailrace.app.cli.server import (
     RefusedByServer,
     Server,
     ServerProblem,
     Unreachable,
     escaped,
+    request_of,
     stream_path,
 )
-from tailrace.app.cli.following.entries import Line
-from tailrace.app.cli.following.sse import ServerSentEvent, events
+from tailrace_client.generated.types import Unset
+from tailrace_client.tail import SILENCE_MAX_S, AnyTail, log_gap
 
 PREFETCH: Final = 1_000
 """How many unacknowledged entries the server sends ahead to a consumer."""
-PAUSE_MS_DEFAULT: Final = 2_000
-PAUSE_MS_MAX: Final = 30_000
+PAUSE_S: Final = 2.0
+PAUSE_S_MAX: Final = 30.0
 
 _BEGINNING: Final = "0-0"
 
@@ -40,12 +41,56 @@ class GroupMember(NamedTuple):
     acknowledges: bool
 
 
+class _Tail(AnyTail[list[Line]]):
+    """A tail of some streams, that yields the entries of each event. `positions`: the id after which each
+    stream is read."""
+
+    def __init__(
+        self,
+        positions: Mapping[bytes, str],
+        reader: GroupMember | None,
+        on_notice: Callable[[str], None],
+        parameters: Sequence[tuple[str, str]],
+    ) -> None:
+        super().__init__("streams", log_gap)
+        self._positions = positions
+        self._reader = reader
+        self._on_notice = on_notice
+        self._more_parameters = parameters
+
+    def _request(self, position: str | Unset) -> Mapping[str, Any]:
+        headers = {"Accept": "text/event-stream"}
+        parameters = [("stream", os.fsdecode(key)) for key in self._positions]
+        parameters += self._more_parameters
+        if self._reader is None:
+            parameters += [("after", after) for after in self._positions.values()]
+            if isinstance(position, str):
+                headers["Last-Event-ID"] = position
+        else:
+            parameters += _of_group(self._reader)
+        return request_of("GET", "/v1/tail", parameters, headers)
+
+    def _entries(self, data: Any) -> list[list[Line]]:
+        key = _key_of(data)
+        return [[Line(key, entry) for entry in data["entries"]]]
+
+    def _gap(self, data: Any) -> None:
+        self._on_notice(f"{_key_of(data).decode('utf-8', 'backslashreplace')}: {_gap_text(data)}")
+
+
+def _of_group(reader: GroupMember) -> list[tuple[str, str]]:
+    # A reader that acknowledges first reads its pending entries: it may not have printed them yet.
+    history = [("after", _BEGINNING)] if reader.acknowledges else []
+    names = [("group", os.fsdecode(reader.group)), ("consumer", os.fsdecode(reader.consumer))]
+    return [*history, *names, ("prefetch", str(PREFETCH))]
+
+
 class Follower:
     """A tail of the streams in `positions`; each value is the id after which that stream is read.
 
-    `find_more`, if given, returns the keys of all streams to follow. It is called at each heartbeat of the
-    tail, and new streams are read from their beginning. `on_notice` gets sentences for the user.
-    `parameters`: further parameters of the requests.
+    `find_more`, if given, returns the keys of all streams to follow. It is called whenever the server sends
+    no entries, at least every 15 s of silence, and new streams are read from their beginning. `on_notice`
+    gets sentences for the user. `parameters`: further parameters of the requests.
     """
 
     def __init__(
@@ -62,18 +107,17 @@ class Follower:
         self._reader = reader
         self._find_more = find_more
         self._on_notice = on_notice
-        self._more_parameters = list(parameters)
-        self._last_id = ""
-        self._pause_ms = PAUSE_MS_DEFAULT
+        self._tail = _Tail(self._positions, reader, on_notice, parameters)
         self._failures = 0
         self._was_connected = False
 
     def entries(self) -> Iterator[list[Line]]:
         """Yield the entries of each event as it arrives, without end.
 
-        A heartbeat yields an empty list. If the reader acknowledges, it acknowledges a list when the caller
-        requests the next one. Raises `ServerProblem` if the first connection fails or if the server ends the
-        tail with an error that a retry cannot solve.
+        A heartbeat yields an empty list, so that the caller notices that nobody reads its output.
+        If the reader acknowledges, it acknowledges a list when the caller requests the next one. Raises
+        `ServerProblem` if the first connection fails or if the server ends the tail with an error that a
+        retry cannot solve.
         """
         while True:
             try:
@@ -90,7 +134,7 @@ class Follower:
         if self._failures == 0:
             self._on_notice(f"{problem}; trying again")
         self._failures += 1
-        time.sleep(min(self._pause_ms * self._failures, PAUSE_MS_MAX) / 1000)
+        time.sleep(min(PAUSE_S * self._failures, PAUSE_S_MAX))
 
     # --- one connection ----------------------------------------------------------------------------
 
@@ -98,37 +142,29 @@ class Follower:
         while not self._positions:
             # No stream matches the pattern yet.
             self._was_connected = True
-            time.sleep(PAUSE_MS_DEFAULT / 1000)
+            time.sleep(PAUSE_S)
             self._take_new_streams()
-        headers = {"Accept": "text/event-stream"}
-        if self._last_id and self._reader is None:
-            headers["Last-Event-ID"] = self._last_id
-        with self._server.stream("/v1/tail", self._parameters(), headers) as response:
+        session = self._server.session
+        silence = session.settings.silence(SILENCE_MAX_S)
+        with self._server.problems(), session.stream(self._tail.request, silence) as chunks:
             self._back()
-            for event in events(response.iter_lines()):
-                self._pause_ms = event.retry_ms or self._pause_ms
-                lines = self._lines(event)
-                yield lines
-                if lines:
-                    acknowledge(self._server, self._reader, lines)
-                self._last_id = event.last_id or self._last_id
-                if not event.name and self._take_new_streams():
-                    return
-        raise Unreachable(f"{self._server.url} ended the tail")
+            for chunk in chunks:
+                is_silent = True
+                for lines in self._tail.take(chunk):
+                    is_silent = False
+                    yield lines
+                    if lines:
+                        acknowledge(self._server, self._reader, lines)
+                if is_silent:
+                    yield []
+                    if self._take_new_streams():
+                        return
+            raise self._tail.over()
 
     def _back(self) -> None:
         if self._failures:
             self._on_notice("connected again")
         self._was_connected, self._failures = True, 0
-
-    def _parameters(self) -> list[tuple[str, str]]:
-        parameters = [("stream", os.fsdecode(key)) for key in self._positions] + self._more_parameters
-        if self._reader is None:
-            return parameters + [("after", position) for position in self._positions.values()]
-        # A reader that acknowledges first reads its pending entries: it may not have printed them yet.
-        history = [("after", _BEGINNING)] if self._reader.acknowledges else []
-        names = [("group", os.fsdecode(self._reader.group)), ("consumer", os.fsdecode(self._reader.consumer))]
-        return [*parameters, *history, *names, ("prefetch", str(PREFETCH))]
 
     def _take_new_streams(self) -> bool:
         if self._find_more is None:
@@ -136,19 +172,6 @@ class Follower:
         new = [key for key in self._find_more() if key not in self._positions]
         self._positions |= dict.fromkeys(new, _BEGINNING)
         return bool(new)
-
-    # --- events ------------------------------------------------------------------------------------
-
-    def _lines(self, event: ServerSentEvent) -> list[Line]:
-        if not event.name:
-            return []
-        content: dict[str, Any] = msgspec.json.decode(event.data)
-        if event.name in {"end", "problem"}:
-            raise RefusedByServer(int(content.get("status", 500)), content)
-        key = _key_of(content)
-        if event.name == "gap":
-            self._on_notice(f"{key.decode('utf-8', 'backslashreplace')}: {_gap_text(content)}")
-        return [Line(key, entry) for entry in content.get("entries", ())]
 
 
 def _gap_text(gap: Mapping[str, Any]) -> str:

@@ -10,9 +10,9 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from tailrace.app.cli.client.http_client import Server, stream_path
 from tailrace.app.cli.following.entries import Line
 from tailrace.app.cli.redis.replies import run
+from tailrace.app.cli.server import Server, stream_path
 from tailrace.core.limits import PAGE_ENTRIES_MAX
 from tailrace.core.stream_id import StreamId, format_id, parse_id
 

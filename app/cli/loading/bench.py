@@ -14,20 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import (
-    DEFAULT_URL,
-    INTERRUPTED,
-    Token,
-    TokenFile,
-    Url,
-    connected,
-    fail,
-)
-from tailrace.app.cli.client.http_client import RefusedByServer, Server, ServerProblem, stream_path
+from tailrace.app.cli.client_command import INTERRUPTED, connected, fail, on_server
 from tailrace.app.cli.loading.connections import Target
 from tailrace.app.cli.loading.load import TESTS, Load, Size
 from tailrace.app.cli.loading.printing import print_result, print_table, progress_bar
 from tailrace.app.cli.output import note
+from tailrace.app.cli.server import RefusedByServer, Server, ServerProblem, stream_path
 from tailrace.app.cli.streams.rows import AsJson, Item
 from tailrace.core.limits import BATCH_ENTRIES_MAX
 
@@ -41,15 +33,13 @@ _VALUE_BYTES_MAX: Final = 1_000_000
 _NOT_FOUND: Final = 404
 
 
-def bench(  # noqa: PLR0913 - one parameter an option
+@on_server
+def bench(
     tests: Annotated[
         list[str] | None,
         typer.Argument(metavar="TEST", help=f"{', '.join(TESTS)}. Default: all of them.", show_default=False),
     ] = None,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     connections: Annotated[
         int,
         typer.Option(
@@ -119,7 +109,7 @@ def bench(  # noqa: PLR0913 - one parameter an option
         raise typer.BadParameter(f"{unknown[0]!r} is not a test; the tests are {', '.join(TESTS)}")
     key = f"{prefix}{token_hex(8)}"
     size = Size(connections, operations, value_bytes, batch)
-    with connected(url, token, token_file) as server, _temporary(server, key):
+    with connected() as server, _temporary(server, key):
         _check_rights(server, key)
         results: list[Item] = []
         with progress_bar() as bar:

@@ -15,7 +15,7 @@ import httpx
 import msgspec
 
 from tailrace.app import __version__
-from tailrace.app.cli.client.http_client import RefusedByServer, Server, Unreachable
+from tailrace.app.cli.server import RefusedByServer, Server, Unreachable
 
 _ERROR: Final = 400
 

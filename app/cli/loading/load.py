@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from tailrace.app.cli.client.http_client import ServerProblem, stream_path
 from tailrace.app.cli.loading.connections import Connection, Target, opened
 from tailrace.app.cli.loading.results import Tally, result
+from tailrace.app.cli.server import ServerProblem, stream_path
 
 READ_COUNT: Final = 100
 """How many entries one read returns."""

@@ -15,8 +15,8 @@ from typing import Final
 import httpx
 import typer
 
-from tailrace.app.cli.client.connection import TOKEN_VARIABLE, checked_url, secret_from
-from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.client_command import TOKEN_VARIABLE, checked_url, secret_from
+from tailrace.app.cli.server import Server
 from tailrace.app.cli.migrate.port import CannotMigrate, Place
 
 _REDIS: Final = re.compile(r"(?:redis|valkey)(s?)(\+cluster)?://(.*)", re.DOTALL)

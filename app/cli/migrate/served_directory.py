@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from tailrace.app.cli.child_process import STOP_WITHIN_S, running
-from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.server import Server
 from tailrace.app.cli.migrate.port import CannotMigrate
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.tokens.file import changing_tokens

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from tailrace.app.cli.client.http_client import (
+from tailrace.app.cli.server import (
     RefusedByServer,
     Server,
     ServerProblem,

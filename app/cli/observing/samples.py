@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.server import Server
 
 Buckets: TypeAlias = Mapping[float, float]
 """Upper bound of a bucket in seconds, and how many observations are at most so long."""
@@ -61,7 +61,7 @@ class Sample:
         # Importing the parser takes longer than a request, and other commands do not need it.
         from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415
 
-        page = server.request("GET", "/metrics").text
+        page = server.request("GET", "/metrics").content.decode()
         self.at_s = time.monotonic()
         self.values: dict[str, float] = defaultdict(float)
         self.buckets: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))

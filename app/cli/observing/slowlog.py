@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.output import say, say_json
 from tailrace.app.cli.streams.rows import (
     AsJson,
@@ -63,11 +63,9 @@ _COLUMNS: Final = (
 )
 
 
+@on_server
 def slowlog(
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     count: Annotated[
         int, typer.Option("-n", "--count", min=1, max=COUNT_MAX, metavar="COUNT", help="At most COUNT.")
     ] = COUNT,
@@ -92,7 +90,7 @@ def slowlog(
 
       tailrace slowlog --clear
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         if clear:
             server.request("DELETE", "/v1/slow-log")
             if as_json:

@@ -9,10 +9,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from tailrace.app.cli.client.http_client import Server
+from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.observing.samples import Sample, figures
 from tailrace.app.cli.output import say_json, say_row, visible
+from tailrace.app.cli.server import Server
 from tailrace.app.cli.streams.rows import AsJson, Column, Item, plain, shown_ms
 from tailrace.app.cli.streams.screen import INTERVAL_S, Interval, Once, follow_on_screen, has_screen
 
@@ -99,11 +99,9 @@ _TITLE_WIDTH: Final = 17
 _UNITS_OF_TITLES: Final = (" bytes", " ms", " percent", " s")
 
 
+@on_server
 def stats(
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     interval_s: Interval = INTERVAL_S,
     once: Once = False,
     as_json: AsJson = False,
@@ -130,7 +128,7 @@ def stats(
 
       tailrace stats --json | jq .commit_p99_ms
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         last = Sample(server)
         if not once and not as_json and has_screen():
             _follow(server, last, interval_s)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.observing.samples import Sample, figures
 from tailrace.app.cli.output import say
 from tailrace.app.cli.redis.lines import rounds
 from tailrace.app.cli.redis.printing import Form, written
 from tailrace.app.cli.redis.replies import Failure, run
+from tailrace.app.cli.server import Server
 
 LINES_PER_HEADING: Final = 20
 

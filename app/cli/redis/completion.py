@@ -16,11 +16,11 @@ from prompt_toolkit.formatted_text.utils import fragment_list_to_text
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.utils import get_cwidth
 
-from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.redis import syntax
 from tailrace.app.cli.redis.hints import fitting, hint
 from tailrace.app.cli.redis.keys import matching_keys, timeout_s
 from tailrace.app.cli.redis.quoting import Unbalanced, quoted, split_words
+from tailrace.app.cli.server import Server
 
 PAUSE_AFTER_FAILURE_S: Final = 10.0
 """How long completion sends no requests after a slow or failed one."""
@@ -33,7 +33,8 @@ class KeyFinder:
     """Finds keys on a server. After a slow request it pauses for `PAUSE_AFTER_FAILURE_S`."""
 
     def __init__(self, server: Server) -> None:
-        self._server = server
+        # Its time limit is short, because typing waits for it.
+        self._server = Server(server.url, server.token, timeout_s())
         self._silent_until_s = 0.0
 
     def __call__(self, prefix: str) -> list[str]:

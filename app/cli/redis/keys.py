@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from tailrace.app.cli.client.http_client import Server, ServerProblem
+from tailrace.app.cli.server import Server, ServerProblem
 
 KEYS_MAX: Final = 200
 """The number of keys that completion offers."""
@@ -17,10 +17,10 @@ TIMEOUT_S_DEFAULT: Final = 0.5
 
 def matching_keys(server: Server, prefix: str) -> list[str]:
     """Return the first `KEYS_MAX` keys that begin with `prefix`, sorted; empty if the server cannot be
-    reached. Keys that are not UTF-8 are left out."""
+    reached within its `timeout_s`. Keys that are not UTF-8 are left out."""
     parameters = [("prefix", prefix), ("limit", str(KEYS_MAX))]
     try:
-        answer = server.request("GET", "/v1/streams", parameters=parameters, timeout_s=timeout_s())
+        answer = server.request("GET", "/v1/streams", parameters=parameters)
     except ServerProblem:
         return []
     return [stream["key"] for stream in answer.json()["streams"] if "encoding" not in stream]

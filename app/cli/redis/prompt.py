@@ -17,13 +17,13 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.shortcuts import clear
 from prompt_toolkit.styles import Style
 
-from tailrace.app.cli.client.http_client import ServerProblem
 from tailrace.app.cli.output import say
 from tailrace.app.cli.redis.completion import CommandCompleter, Hints, KeyFinder
 from tailrace.app.cli.redis.lines import BadCount, run_line
 from tailrace.app.cli.redis.printer import Printer
 from tailrace.app.cli.redis.quoting import Unbalanced, split_words
 from tailrace.app.cli.redis.session import Session
+from tailrace.app.cli.server import ServerProblem
 
 _STYLE: Final = Style.from_dict({"hint": "ansibrightblack", "transaction": "ansiyellow"})
 _CLEAR: Final = "clear"

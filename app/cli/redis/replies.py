@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tailrace.app.cli.client.http_client import RefusedByServer, Server
+from tailrace.app.cli.server import RefusedByServer, Server
 
 REPLIES_IN_BASE64: Final = {"Upstash-Encoding": "base64"}
 

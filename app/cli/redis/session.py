@@ -7,8 +7,8 @@ when it is typed, and EXEC then runs no command. The check uses the same parser 
 
 from __future__ import annotations
 
-from tailrace.app.cli.client.http_client import Server
 from tailrace.app.cli.redis.replies import OK, QUEUED, Failure, Reply, Words, run, run_transaction
+from tailrace.app.cli.server import Server
 from tailrace.core.errors import StreamError
 from tailrace.core.parser import parse_queued
 

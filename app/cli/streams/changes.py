@@ -14,26 +14,24 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.client_command import connected, fail, on_server
 from tailrace.app.cli.output import say, say_json, visible
+from tailrace.app.cli.quantities import delay_ms, time_ms
+from tailrace.app.cli.server import Server, stream_path
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.quantities import delay_ms, time_ms
 from tailrace.app.cli.streams.rows import AsJson
 
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
-def append(  # noqa: PLR0913 - one parameter an option
+@on_server
+def append(
     key: Key,
     fields: Annotated[
         list[str],
         typer.Argument(metavar="FIELD=VALUE...", help="The fields, in this order.", show_default=False),
     ],
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     entry_id: Annotated[
         str | None,
         typer.Option(
@@ -87,7 +85,7 @@ def append(  # noqa: PLR0913 - one parameter an option
         body["delay_ms"] = delay
     if at is not None:
         body["deliver_at_ms"] = at
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         answer = server.request("POST", stream_path(os.fsencode(key), "/entries"), body=body).json()
         if as_json:
             say_json(answer)
@@ -95,12 +93,10 @@ def append(  # noqa: PLR0913 - one parameter an option
             say(answer.get("id") or answer["scheduled_id"])
 
 
-def trim(  # noqa: PLR0913 - one parameter an option
+@on_server
+def trim(
     key: Key,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     max_length: Annotated[
         int | None,
         typer.Option(min=0, metavar="COUNT", help="Keep the newest COUNT entries.", show_default=False),
@@ -129,7 +125,7 @@ def trim(  # noqa: PLR0913 - one parameter an option
     if (max_length is None) == (min_id is None):
         raise typer.BadParameter("give either --max-length or --min-id")
     body = {"max_length": max_length, "min_id": min_id, "approximate": approximate}
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         path = stream_path(os.fsencode(key))
         length = server.request("GET", f"{path}/length").json()["length"]
         kept = f"all but the newest {max_length}" if min_id is None else f"those before {min_id}"
@@ -141,6 +137,7 @@ def trim(  # noqa: PLR0913 - one parameter an option
             say(f"{answer['trimmed']} entries removed")
 
 
+@on_server
 def rm(
     key: Key,
     ids: Annotated[
@@ -148,9 +145,6 @@ def rm(
         typer.Argument(metavar="ID", help="Entries. Without them: the stream.", show_default=False),
     ] = None,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -165,7 +159,7 @@ def rm(
 
       tailrace rm race:france 1692632086370-0
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         if ids:
             _delete_entries(server, key, ids, as_json=as_json)
             return

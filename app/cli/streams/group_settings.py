@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
+from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.output import say_json
+from tailrace.app.cli.quantities import backoff_ms
 from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.quantities import backoff_ms
 from tailrace.core.limits import CONSUMER_EXPIRY_MS_MIN
 
 
@@ -31,13 +31,11 @@ class Setting(StrEnum):
     ORDER_BY = "order-by"
 
 
+@on_server
 def configure(  # noqa: PLR0913 - one parameter an option
     key: Key,
     group: Group,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     max_deliveries: Annotated[
         int | None,
         typer.Option(min=1, metavar="COUNT", help="Deliver an entry at most this often.", show_default=False),
@@ -155,7 +153,7 @@ def configure(  # noqa: PLR0913 - one parameter an option
         raise typer.BadParameter("give settings, or --remove, or --unset")
     if both := [name for name in unset_names if name in given]:
         raise typer.BadParameter(f"{both[0]} cannot be set and removed in one request")
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         changed = {**with_name(given, "dead_letter_stream"), **dict.fromkeys(unset_names)}
         body = dict.fromkeys(settings) if remove else changed
         say_json(server.request("POST", group_path(key, group, ":configure"), body=body).json())

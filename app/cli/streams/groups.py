@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from tailrace.app.cli.client.http_client import Server, escaped, stream_path
+from tailrace.app.cli.client_command import connected, on_server
+from tailrace.app.cli.server import Server, escaped, stream_path
 from tailrace.app.cli.streams.listings import PAGE, Key
 from tailrace.app.cli.streams.rows import (
     AsJson,
@@ -60,6 +60,7 @@ _PENDING: Final = (
 )
 
 
+@on_server
 def groups(
     key: Key,
     group: Annotated[
@@ -67,9 +68,6 @@ def groups(
         typer.Argument(metavar="GROUP", help="Show this group with its settings.", show_default=False),
     ] = None,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
     """List the groups of a stream, or show one with its settings.
@@ -87,7 +85,7 @@ def groups(
 
       tailrace groups race:france judges
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         if group is not None:
             item = server.request("GET", group_path(key, group, "")).json()
             print_facts(item, (*_GROUPS, *_policies(item)), as_json=as_json)
@@ -121,13 +119,11 @@ def _setting(member: str, item: Item) -> str:
     return " ".join(f"{part}={each}" if part else plain(each) for part, each in parts)
 
 
+@on_server
 def consumers(
     key: Key,
     group: Group,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
     """List the consumers of a group, with their pending entries.
@@ -142,18 +138,16 @@ def consumers(
 
       tailrace consumers race:france judges
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         path = group_path(key, group, "/consumers")
         print_rows(_CONSUMERS, server.request("GET", path).json()["consumers"], as_json=as_json)
 
 
-def pending(  # noqa: PLR0913 - one parameter an option
+@on_server
+def pending(
     key: Key,
     group: Group,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     consumer: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Only the entries of this consumer.", show_default=False),
@@ -187,7 +181,7 @@ def pending(  # noqa: PLR0913 - one parameter an option
     parameters = [("min_idle_ms", str(min_idle_ms))]
     if consumer is not None:
         parameters.append(("consumer", consumer))
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         items = _pending(server, group_path(key, group, "/pending"), parameters, count)
         print_rows(_PENDING, items, as_json=as_json)
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from tailrace.app.cli.client.http_client import Server, stream_path
+from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.following.reading import is_pattern
+from tailrace.app.cli.server import Server, stream_path
 from tailrace.app.cli.streams.rows import (
     MISSING,
     AsJson,
@@ -92,12 +92,10 @@ _FACTS: Final = (
 )
 
 
+@on_server
 def ls(
     wanted: Wanted = "",
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
     """List the streams, in the order of their keys.
@@ -116,16 +114,14 @@ def ls(
 
       tailrace ls --json | jq -r .key
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         print_rows(_STREAMS, streams_of(server, wanted), as_json=as_json)
 
 
+@on_server
 def info(
     key: Key,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Show one stream: entries, ids, groups, retention, scheduled entries.
@@ -139,7 +135,7 @@ def info(
 
       tailrace info race:france
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         print_facts(server.request("GET", stream_path(os.fsencode(key))).json(), _FACTS, as_json=as_json)
 
 

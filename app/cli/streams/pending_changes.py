@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
+from tailrace.app.cli.client_command import connected, fail, on_server
 from tailrace.app.cli.output import say, say_json
+from tailrace.app.cli.quantities import delay_ms
 from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.quantities import delay_ms
 from tailrace.app.cli.streams.rows import AsJson
 
 Ids: TypeAlias = Annotated[
@@ -21,14 +21,12 @@ Ids: TypeAlias = Annotated[
 ]
 
 
+@on_server
 def ack(
     key: Key,
     group: Group,
     ids: Ids,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Acknowledge entries: they are no longer pending in the group.
@@ -43,7 +41,6 @@ def ack(
       tailrace pending race:france judges --json | jq -r .id | xargs tailrace ack race:france judges
     """
     _change_pending(
-        (url, token, token_file),
         group_path(key, group, ":ack"),
         {"ids": ids},
         "acknowledged",
@@ -51,14 +48,12 @@ def ack(
     )
 
 
-def nack(  # noqa: PLR0913 - one parameter an option
+@on_server
+def nack(
     key: Key,
     group: Group,
     ids: Ids,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     mode: Annotated[
         Literal["silent", "fail", "fatal"],
         typer.Option(help="`silent`: the delivery does not count; `fail`: it counts; `fatal`: set it aside."),
@@ -86,20 +81,16 @@ def nack(  # noqa: PLR0913 - one parameter an option
     body: dict[str, Any] = {"ids": ids, "mode": mode}
     if delay is not None:
         body["delay_ms"] = delay
-    _change_pending(
-        (url, token, token_file), group_path(key, group, ":nack"), body, "nacked", as_json=as_json
-    )
+    _change_pending(group_path(key, group, ":nack"), body, "nacked", as_json=as_json)
 
 
-def claim(  # noqa: PLR0913 - one parameter an option
+@on_server
+def claim(
     key: Key,
     group: Group,
     consumer: Annotated[str, typer.Argument(metavar="CONSUMER", help="The new owner.", show_default=False)],
     ids: Ids,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     min_idle_ms: Annotated[
         int, typer.Option(min=0, metavar="MS", help="Only entries that were delivered this long ago.")
     ] = 0,
@@ -116,7 +107,7 @@ def claim(  # noqa: PLR0913 - one parameter an option
     """
     wanted = {"consumer": consumer, "ids": ids, "min_idle_ms": min_idle_ms, "just_id": True}
     body = with_name(wanted, "consumer")
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         answer = server.request("POST", group_path(key, group, ":claim"), body=body).json()
         if as_json:
             say_json(answer)
@@ -130,15 +121,13 @@ def claim(  # noqa: PLR0913 - one parameter an option
             )
 
 
+@on_server
 def extend(
     key: Key,
     group: Group,
     consumer: Annotated[str, typer.Argument(metavar="CONSUMER", help="Their owner.", show_default=False)],
     ids: Ids,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Extend the leases of entries that a consumer works on: their idle time begins again.
@@ -151,7 +140,7 @@ def extend(
       tailrace extend race:france judges bob 1692632086370-0
     """
     body = with_name({"consumer": consumer, "ids": ids}, "consumer")
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         answer = server.request("POST", group_path(key, group, ":extend"), body=body).json()
         if as_json:
             say_json(answer)
@@ -161,11 +150,9 @@ def extend(
             fail(f"{consumer} does not own {' '.join(answer['lost'])}")
 
 
-def _change_pending(
-    place: tuple[Any, Any, Any], path: str, body: dict[str, Any], member: str, *, as_json: bool
-) -> None:
+def _change_pending(path: str, body: dict[str, Any], member: str, *, as_json: bool) -> None:
     """Send one change of pending entries. Exits with 1 if some were not pending."""
-    with connected(*place) as server:
+    with connected() as server:
         answer = server.request("POST", path, body=body).json()
         if as_json:
             say_json(answer)

@@ -14,14 +14,13 @@ from typing import Annotated, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from tailrace.app.cli.client.http_client import Server, escaped, stream_path
-from tailrace.app.cli.following.entries import Line, Written, as_cells, as_json, as_text
+from tailrace.app.cli.client_command import connected, on_server
+from tailrace.app.cli.following.entries import Line, Written, as_cells, as_json, as_text, print_lines
 from tailrace.app.cli.following.follow import Follower
-from tailrace.app.cli.following.moments import first_id, is_id
-from tailrace.app.cli.following.printing import print_lines
 from tailrace.app.cli.following.reading import PAGE_ENTRIES, page_of
 from tailrace.app.cli.output import note
+from tailrace.app.cli.quantities import first_id, is_id
+from tailrace.app.cli.server import Server, escaped, stream_path
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson
 from tailrace.core.limits import PAGE_ENTRIES_MAX
@@ -30,6 +29,7 @@ from tailrace.core.stream_id import format_id, id_ms, parse_id
 _BEFORE_ALL: Final = "0-0"
 
 
+@on_server
 def read(  # noqa: PLR0913 - one parameter an option
     key: Key,
     ids: Annotated[
@@ -37,9 +37,6 @@ def read(  # noqa: PLR0913 - one parameter an option
         typer.Argument(metavar="ID", help="Only these entries.", show_default=False),
     ] = None,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     from_: Annotated[
         str,
         typer.Option(
@@ -85,7 +82,7 @@ def read(  # noqa: PLR0913 - one parameter an option
     bounds = _bound("--from", from_), _bound("--to", to)
     written = _written(as_json_lines=as_json_lines)
     name = os.fsencode(key)
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         if ids:
             print_lines(_single(server, name, ids), written)
             return

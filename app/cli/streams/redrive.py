@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.client.http_client import RefusedByServer, Server
+from tailrace.app.cli.client_command import connected, fail, on_server
 from tailrace.app.cli.following.reading import page_of
+from tailrace.app.cli.server import RefusedByServer, Server
 from tailrace.app.cli.streams.groups import group_path
 from tailrace.app.cli.streams.rows import AsJson, Item, print_rows, text
 from tailrace.core.limits import PAGE_ENTRIES_MAX
@@ -31,6 +31,7 @@ _EXACT: Final = [("shape", "pairs"), ("encoding", "base64")]
 _FORBIDDEN: Final = 403
 
 
+@on_server
 def redrive(
     key: Annotated[
         str,
@@ -47,9 +48,6 @@ def redrive(
         typer.Argument(metavar="ID", help="Ids of dead letters. Without them: all.", show_default=False),
     ] = None,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     per_s: Annotated[
         float | None,
         typer.Option(min=0.01, metavar="COUNT", help="At most COUNT entries per second.", show_default=False),
@@ -76,7 +74,7 @@ def redrive(
 
       tailrace redrive race:france judges --per-s 50
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         if group is None:
             refused: list[str] = []
             print_rows(_REDRIVEN, _of_all_groups(server, key, per_s, refused), as_json=as_json)

@@ -10,19 +10,17 @@ from typing import Annotated
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from tailrace.app.cli.client.http_client import stream_path
+from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.output import say_json
+from tailrace.app.cli.quantities import age_ms, size_bytes
+from tailrace.app.cli.server import stream_path
 from tailrace.app.cli.streams.listings import Key
-from tailrace.app.cli.streams.quantities import age_ms, size_bytes
 
 
-def retention(  # noqa: PLR0913 - one parameter an option
+@on_server
+def retention(
     key: Key,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     max_age: Annotated[
         int | None,
         typer.Option(parser=age_ms, metavar="AGE", help="Keep entries for so long.", show_default=False),
@@ -74,7 +72,7 @@ def retention(  # noqa: PLR0913 - one parameter an option
     }
     if remove and rules:
         raise typer.BadParameter("give rules, or --remove")
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         if rules or remove:
             server.request(
                 "POST", stream_path(os.fsencode(key), ":configure"), body={"retention": rules or None}

@@ -13,9 +13,9 @@ from urllib.parse import quote
 import msgspec
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected, fail
-from tailrace.app.cli.client.http_client import RefusedByServer, Server, stream_path
+from tailrace.app.cli.client_command import connected, fail, on_server
 from tailrace.app.cli.output import say, visible_json
+from tailrace.app.cli.server import RefusedByServer, Server, stream_path
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, Column, Item, print_rows, text, time
 from tailrace.core.limits import SCHEDULED_PAGE_MAX
@@ -32,12 +32,10 @@ _COLUMNS: Final = (
 )
 
 
+@on_server
 def scheduled(
     key: Key,
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     cancel: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="Cancel this entry; can be repeated.", show_default=False),
@@ -61,7 +59,7 @@ def scheduled(
       tailrace scheduled race:france --cancel s1692632207973-1692632147973000
     """
     path = stream_path(os.fsencode(key), "/scheduled")
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         if cancel:
             _cancel(server, path, list(dict.fromkeys(cancel)))
         else:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from tailrace.app.cli.client.connection import DEFAULT_URL, Token, TokenFile, Url, connected
-from tailrace.app.cli.client.http_client import RefusedByServer, Server, escaped, stream_path
+from tailrace.app.cli.client_command import connected, on_server
+from tailrace.app.cli.server import RefusedByServer, Server, escaped, stream_path
 from tailrace.app.cli.streams.listings import Wanted, streams_of
 from tailrace.app.cli.streams.rows import (
     AsJson,
@@ -48,12 +48,10 @@ _COLUMNS: Final = (
 )
 
 
+@on_server
 def top(
     wanted: Wanted = "",
     *,
-    url: Url = DEFAULT_URL,
-    token: Token = None,
-    token_file: TokenFile = None,
     shown: Annotated[
         int, typer.Option("-n", "--shown", min=1, max=200, metavar="COUNT", help="Show COUNT streams.")
     ] = SHOWN,
@@ -81,7 +79,7 @@ def top(
 
       tailrace top --json | jq 'select(.worst_lag > 1000)'
     """
-    with connected(url, token, token_file) as server:
+    with connected() as server:
         before = _Sample(server, wanted)
         if once or as_json or not has_screen():
             time.sleep(interval_s)

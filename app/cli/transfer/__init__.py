@@ -25,5 +25,5 @@ and stores the length of the file and the last id in the state. A continued expo
 that length.
 
 The package holds at most two chunks of a file in memory, rejects rows that it cannot represent exactly, and
-accesses the server only through `app.cli.client.http_client`.
+accesses the server only through `app.cli.server`.
 """

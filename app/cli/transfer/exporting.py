@@ -6,20 +6,20 @@ It owns the plan, the state and reading from the server. `entry_writers` formats
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
-from tailrace.app.cli.client.http_client import Server, Unreachable, stream_path
+from tailrace.app.cli.server import Server, request_of, stream_path
 from tailrace.app.cli.transfer.entry_writers import EntryWriter
 from tailrace.app.cli.transfer.files import BadFile, Target
-from tailrace.app.cli.transfer.importing import PAUSES_S
 from tailrace.app.cli.transfer.progress import Meter
 from tailrace.app.cli.transfer.state import StateFile
 from tailrace.app.reasons import reason
+from tailrace_client.blocking.following import exported
+from tailrace_client.lines import Export as ExportedLines
 
 PART_BYTES: Final = 4 << 20
 """A part is compressed, written and synced when it has at least this many bytes of entries."""
@@ -74,43 +74,25 @@ def last_line(lines: bytes) -> bytes:
     return lines[lines.rfind(b"\n", 0, -1) + 1 :]
 
 
+class _Lines(ExportedLines):
+    """The lines of an export, for a key of any bytes."""
+
+    def _request(self, start: str) -> Mapping[str, Any]:
+        chosen = [] if self._condition is None else [("filter", self._condition)]
+        bounds = [("start", start), ("end", self._end), *chosen]
+        return request_of("GET", stream_path(os.fsencode(self._key), "/entries:export"), bounds)
+
+
 def exported_parts(
     server: Server, stream: str, start: str, end: str, condition: str | None = None
 ) -> Iterator[bytes]:
     """Yield the entries from `start` to `end`, those that match `condition`, in blocks of complete lines.
 
     After a lost connection it reconnects and continues after the last complete line. Raises `Unreachable` if
-    all retries (`PAUSES_S`) in a row fail.
+    all retries in a row fail.
     """
-    failures = 0
-    while True:
-        try:
-            for block in _blocks(server, stream, start, end, condition):
-                failures = 0
-                start = f"({id_of_line(last_line(block))}"
-                yield block
-        except Unreachable:
-            if failures == len(PAUSES_S):
-                raise
-            time.sleep(PAUSES_S[failures])
-            failures += 1
-        else:
-            return
-
-
-def _blocks(server: Server, stream: str, start: str, end: str, condition: str | None) -> Iterator[bytes]:
-    """Yield the content of one response, split after the last line end of each piece."""
-    path = stream_path(os.fsencode(stream), "/entries:export")
-    begun = b""
-    chosen = [] if condition is None else [("filter", condition)]
-    with server.stream(path, [("start", start), ("end", end), *chosen]) as response:
-        for piece in response.iter_bytes():
-            whole, line_end, rest = piece.rpartition(b"\n")
-            if line_end:
-                yield begun + whole + line_end
-                begun = rest
-            else:
-                begun += rest
+    with server.problems():
+        yield from exported(server.session, _Lines(stream, start, end, "entry", None, condition))
 
 
 class Export:

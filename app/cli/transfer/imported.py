@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from tailrace.app.cli.client.http_client import RefusedByServer, Server, stream_path
+from tailrace.app.cli.server import RefusedByServer, Server, stream_path
 from tailrace.app.cli.transfer.files import READ_BYTES, UNREADABLE, BadFile, Source
 from tailrace.app.cli.transfer.lines import DIGEST_BYTES, Position
 from tailrace.app.reasons import reason

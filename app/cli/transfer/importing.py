@@ -16,21 +16,14 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from tailrace.app.cli.client.http_client import (
-    RefusedByServer,
-    Server,
-    ServerProblem,
-    Unreachable,
-    stream_path,
-)
+from tailrace.app.cli.server import RETRY, RefusedByServer, Server, request_of, stream_path
 from tailrace.app.cli.transfer.chunks import BadRow, Chunk, RowReader
 from tailrace.app.cli.transfer.interrupts import uninterrupted
 from tailrace.app.cli.transfer.lines import Position
 from tailrace.app.cli.transfer.progress import Meter
 from tailrace.app.cli.transfer.state import StateFile
-
-PAUSES_S: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
-"""The pauses before retries: together long enough for a restart of the server."""
+from tailrace_client.call import Call, nothing
+from tailrace_client.errors import TailraceError
 
 _NDJSON: Final = "application/x-ndjson"
 _NOT_ABOUT_ROWS: Final = frozenset({401, 403, 500, 503, 507})
@@ -161,34 +154,25 @@ class Import:
 
     def _append(self, chunk: Chunk, number: int) -> None:
         """Send a chunk, with retries for temporary failures."""
-        for pause_s in PAUSES_S:
-            try:
-                self._send(chunk, number)
-            except ServerProblem as problem:
-                if not is_temporary(problem):
-                    raise
-                self._may_be_appended = True
+        path, shape = stream_path(self._key, "/entries:import"), [("shape", self.state.plan.shape)]
+        request = request_of("POST", path, shape, self._headers(chunk, number))
+        call = Call({**request, "content": chunk.body}, nothing)
+        # A chunk can be sent again: see the package's table.
+        attempts = RETRY.attempts(is_idempotent=True)
+        with self._server.problems():
+            while True:
+                try:
+                    self._server.session.attempt(call)
+                    break
+                except TailraceError as error:
+                    if error.code == _ID_NOT_GREATER and self._may_be_appended and self._is_appended(chunk):
+                        break
+                    if not error.retryable and error.status and error.status not in _NOT_ABOUT_ROWS:
+                        raise BadRow(f"{self._name}, {_place(chunk, error)}") from None
+                    self._may_be_appended |= error.retryable
+                    pause_s = attempts.delay_after(error)
                 time.sleep(pause_s)
-            else:
-                self._may_be_appended = False
-                return
-        self._send(chunk, number)
-
-    def _send(self, chunk: Chunk, number: int) -> None:
-        try:
-            self._server.request(
-                "POST",
-                stream_path(self._key, "/entries:import"),
-                content=chunk.body,
-                parameters=[("shape", self.state.plan.shape)],
-                headers=self._headers(chunk, number),
-            )
-        except RefusedByServer as refusal:
-            if refusal.code == _ID_NOT_GREATER and self._may_be_appended and self._is_appended(chunk):
-                return
-            if is_temporary(refusal) or refusal.status in _NOT_ABOUT_ROWS:
-                raise
-            raise BadRow(f"{self._name}, {_place(chunk, refusal)}") from None
+        self._may_be_appended = False
 
     def _headers(self, chunk: Chunk, number: int) -> dict[str, str]:
         if chunk.last_id is not None:
@@ -213,14 +197,7 @@ class Import:
         return bool(found["pairs"] == pairs)
 
 
-def is_temporary(problem: ServerProblem) -> bool:
-    """Return whether a retry can succeed."""
-    return isinstance(problem, Unreachable) or (
-        isinstance(problem, RefusedByServer) and problem.is_worth_repeating
-    )
-
-
-def _place(chunk: Chunk, refusal: RefusedByServer) -> str:
+def _place(chunk: Chunk, refusal: TailraceError) -> str:
     """Return the place in the file of the row that the server rejected, and the reason."""
     error = (refusal.problem.get("errors") or [{}])[0]
     numbered = _NUMBERED.match(refusal.detail)

@@ -223,10 +223,13 @@ def transport_to(
     url: str,
     connections_max: int,
     verify: ssl.SSLContext | bool,  # noqa: FBT001
+    *,
+    uses_proxies: bool = True,
 ) -> PooledTransport | ProxiedTransport:
-    """Return the transport for requests to `url`: httpx's own if the environment names a proxy for it."""
+    """Return the transport for requests to `url`: httpx's own if the environment names a proxy for it, and
+    `uses_proxies`."""
     parts = httpx.URL(url)
-    proxy = getproxies().get(parts.scheme)
+    proxy = getproxies().get(parts.scheme) if uses_proxies else None
     if proxy is None or proxy_bypass(parts.host):
         return PooledTransport(connections_max, verify)
     return ProxiedTransport(verify=verify, proxy=proxy, limits=httpx.Limits(max_connections=connections_max))

@@ -48,9 +48,11 @@ class Export:
         if self._last_line:
             self._start = f"({json.loads(self._last_line)['id']}"
             self._last_line = b""
-        return entry_calls.export(
-            self._key, self._start, self._end, self._shape, self._fields, self._condition
-        )
+        return self._request(self._start)
+
+    def _request(self, start: str) -> Mapping[str, Any]:
+        """Return the request for the lines from `start` on."""
+        return entry_calls.export(self._key, start, self._end, self._shape, self._fields, self._condition)
 
     @property
     def can_resume(self) -> bool:

@@ -49,7 +49,8 @@ class Settings:
     `timeout_s`: the time limit for each step of an attempt (connect, send, receive). `verify`: as in httpx:
     False trusts any certificate, and a context can contain an authority of your own. `producer_id`: the
     producer of idempotency keys, for calls that name none. `min_replicas`, `consistency`: behind a gateway,
-    the headers `Min-Replicas` of writes and `Consistency` of reads.
+    the headers `Min-Replicas` of writes and `Consistency` of reads. `uses_proxies`: whether requests go
+    through the proxy that the environment names.
     """
 
     url: str = field(repr=False)
@@ -61,6 +62,7 @@ class Settings:
     producer_id: str
     min_replicas: int | None = None
     consistency: Consistency | None = None
+    uses_proxies: bool = True
 
     @property
     def headers(self) -> dict[str, str]:
@@ -82,6 +84,7 @@ class Settings:
                 max_connections=self.connections_max, max_keepalive_connections=self.connections_max
             ),
             "verify": self.verify,
+            "trust_env": self.uses_proxies,
         }
 
     def timeout(self, waits_ms: int) -> httpx.Timeout:
@@ -129,7 +132,9 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.contact = Contact()
-        self._transport = transport_to(settings.url, settings.connections_max, settings.verify)
+        self._transport = transport_to(
+            settings.url, settings.connections_max, settings.verify, uses_proxies=settings.uses_proxies
+        )
         self.http = _Client(**settings.arguments(), transport=self._transport)
         self._base_url = settings.url.rstrip("/")
         self._timeouts = settings.timeout(0).as_dict()

@@ -89,6 +89,10 @@ class AnyTail(Generic[T]):
     def _entries(self, data: Any) -> list[T]:
         """Return the entries of one event."""
 
+    def _gap(self, data: Any) -> None:
+        """Report one gap."""
+        self._on_gap(Gap(data["key"], data["from"], data["to"]))
+
     def over(self) -> TailraceError:
         """Return the error for the end of a connection: a tail has no end of its own."""
         return TailraceError(
@@ -111,7 +115,7 @@ class AnyTail(Generic[T]):
         if name == b"gap":
             gap = json.loads(data)
             self._incarnation = gap.get("incarnation", self._incarnation)
-            self._on_gap(Gap(gap["key"], gap["from"], gap["to"]))
+            self._gap(gap)
         elif name in {b"end", b"problem"}:
             raise _end_of(data)
         if position := lines.get(b"id"):

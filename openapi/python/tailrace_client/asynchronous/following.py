@@ -1,4 +1,4 @@
-"""Iterations over a tail that resume it after a broken connection. `tail` has the state of a tail.
+"""Iterations over tails and exports that resume after a broken connection. `tail` and `lines` have the state.
 
 A tail is open once the server has fixed its position: every entry that is appended after that is returned.
 """
@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Generic, Self, TypeVar
 
 from tailrace_client.errors import TailraceError
+from tailrace_client.lines import Export
 from tailrace_client.session import AsyncSession
 from tailrace_client.tail import SILENCE_MAX_S, AnyTail
 from tailrace_client.tasks import sleep
@@ -64,4 +65,25 @@ async def _follow(session: AsyncSession, tail: AnyTail[T]) -> AsyncGenerator[T |
             raise tail.over()
         except TailraceError as error:
             delay_s = attempts.delay_after(error)
+        await sleep(delay_s)
+
+
+async def exported(session: AsyncSession, export: Export) -> AsyncIterator[bytes]:
+    """Yield the blocks of lines of an export."""
+    attempts = session.attempts(is_idempotent=True)
+    while True:
+        try:
+            async with session.stream(export.request, session.settings.timeout(0)) as chunks:
+                async for chunk in chunks:
+                    if block := export.take(chunk):
+                        yield block
+                        attempts = session.attempts(is_idempotent=True)
+            if block := export.end():
+                yield block
+        except TailraceError as error:
+            if not export.can_resume:
+                raise
+            delay_s = attempts.delay_after(error)
+        else:
+            return
         await sleep(delay_s)

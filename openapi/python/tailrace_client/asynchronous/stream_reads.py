@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from math import inf
 
 from tailrace_client import entry_calls, replies
-from tailrace_client.asynchronous.following import AsyncFollowing
+from tailrace_client.asynchronous.following import AsyncFollowing, exported
 from tailrace_client.entries import Entry
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
@@ -19,7 +19,7 @@ from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
 from tailrace_client.session import AsyncSession
 from tailrace_client.tail import Gap, Tail, log_gap
-from tailrace_client.tasks import flat, opened, sleep
+from tailrace_client.tasks import flat, opened
 
 
 class AsyncStreamReads:
@@ -115,7 +115,7 @@ class AsyncStreamReads:
             entry_calls.after(self.key, after, count=count, wait_ms=wait_ms, strict=strict, condition=filter)
         )
 
-    async def export_lines(
+    def export_lines(
         self,
         start: str = "-",
         end: str = "+",
@@ -133,24 +133,7 @@ class AsyncStreamReads:
         block. With `shape="fields"`, lines have no id, and a broken connection after the first block is an
         error.
         """
-        export = Export(self.key, start, end, shape, fields, filter)
-        attempts = self._session.attempts(is_idempotent=True)
-        while True:
-            try:
-                async with self._session.stream(export.request, self._session.settings.timeout(0)) as chunks:
-                    async for chunk in chunks:
-                        if block := export.take(chunk):
-                            yield block
-                            attempts = self._session.attempts(is_idempotent=True)
-                if block := export.end():
-                    yield block
-            except TailraceError as error:
-                if not export.can_resume:
-                    raise
-                delay_s = attempts.delay_after(error)
-            else:
-                return
-            await sleep(delay_s)
+        return exported(self._session, Export(self.key, start, end, shape, fields, filter))
 
     def tail(
         self,

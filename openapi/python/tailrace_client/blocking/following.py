@@ -1,6 +1,6 @@
 # `make sdk-python` writes this module from `asynchronous/following.py`. Do not edit it.
 
-"""Iterations over a tail that resume it after a broken connection. `tail` has the state of a tail.
+"""Iterations over tails and exports that resume after a broken connection. `tail` and `lines` have the state.
 
 A tail is open once the server has fixed its position: every entry that is appended after that is returned.
 """
@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator
 from typing import Generic, Self, TypeVar
 
 from tailrace_client.errors import TailraceError
+from tailrace_client.lines import Export
 from tailrace_client.session import Session
 from tailrace_client.tail import SILENCE_MAX_S, AnyTail
 from tailrace_client.threads import sleep
@@ -63,4 +64,25 @@ def _follow(session: Session, tail: AnyTail[T]) -> Generator[T | None, None]:
             raise tail.over()
         except TailraceError as error:
             delay_s = attempts.delay_after(error)
+        sleep(delay_s)
+
+
+def exported(session: Session, export: Export) -> Iterator[bytes]:
+    """Yield the blocks of lines of an export."""
+    attempts = session.attempts(is_idempotent=True)
+    while True:
+        try:
+            with session.stream(export.request, session.settings.timeout(0)) as chunks:
+                for chunk in chunks:
+                    if block := export.take(chunk):
+                        yield block
+                        attempts = session.attempts(is_idempotent=True)
+            if block := export.end():
+                yield block
+        except TailraceError as error:
+            if not export.can_resume:
+                raise
+            delay_s = attempts.delay_after(error)
+        else:
+            return
         sleep(delay_s)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 
 from tailrace_client import entry_calls, replies
-from tailrace_client.blocking.following import Following
+from tailrace_client.blocking.following import Following, exported
 from tailrace_client.entries import Entry
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
@@ -21,7 +21,7 @@ from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
 from tailrace_client.session import Session
 from tailrace_client.tail import Gap, Tail, log_gap
-from tailrace_client.threads import flat, opened, sleep
+from tailrace_client.threads import flat, opened
 
 
 class StreamReads:
@@ -132,24 +132,7 @@ class StreamReads:
         block. With `shape="fields"`, lines have no id, and a broken connection after the first block is an
         error.
         """
-        export = Export(self.key, start, end, shape, fields, filter)
-        attempts = self._session.attempts(is_idempotent=True)
-        while True:
-            try:
-                with self._session.stream(export.request, self._session.settings.timeout(0)) as chunks:
-                    for chunk in chunks:
-                        if block := export.take(chunk):
-                            yield block
-                            attempts = self._session.attempts(is_idempotent=True)
-                if block := export.end():
-                    yield block
-            except TailraceError as error:
-                if not export.can_resume:
-                    raise
-                delay_s = attempts.delay_after(error)
-            else:
-                return
-            sleep(delay_s)
+        return exported(self._session, Export(self.key, start, end, shape, fields, filter))
 
     def tail(
         self,

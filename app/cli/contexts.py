@@ -1,6 +1,20 @@
-"""The contexts file: `tailrace/contexts.json` in the XDG configuration directory, readable only by its owner.
+"""Contexts: named servers with their tokens. The file, and the choice of the server of a command.
 
-It owns the form of the file. Each change replaces the file atomically, and a lock keeps two changes apart.
+The file is `tailrace/contexts.json` in the XDG configuration directory, readable only by its owner. Each
+change replaces the file atomically, and a lock keeps two changes apart.
+
+The first of these that is given names the server:
+
+1. `--url` (for `tailrace cli` also `-h` and `-p`)
+2. `--context`
+3. the variable `TAILRACE_URL`
+4. the variable `TAILRACE_CONTEXT`
+5. the variable `TAILRACE_PORT`, for this machine
+6. the context that `tailrace context use` chose
+7. `http://127.0.0.1:8080`
+
+The token is that of `--token-file` or `--token`; then that of the context, if a context names the server;
+then that of the variables. A context's token is never sent to another server than that of the context.
 """
 
 from __future__ import annotations
@@ -10,12 +24,18 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
+import typer
 
+from tailrace.app.cli.client_command import PORT_VARIABLE, URL_VARIABLE
 from tailrace.app.reasons import reason
 
+CONTEXT_VARIABLE: Final = "TAILRACE_CONTEXT"
+
+_SERVER_ARGUMENTS: Final = ("url", "host", "port")
+_TOKEN_ARGUMENTS: Final = ("token", "token_file")
 FILE_MODE: Final = 0o600
 DIRECTORY_MODE: Final = 0o700
 
@@ -98,3 +118,65 @@ def changing() -> Iterator[Contexts]:
             os.close(lock)
     except OSError as error:
         raise BadContexts(f"cannot write the contexts to {path}: {reason(error)}") from None
+
+
+# --- the choice ------------------------------------------------------------------------------------
+
+
+class Chosen(NamedTuple):
+    """The context that a command uses, and what chose it; both None if no context is used."""
+
+    name: str | None
+    why: str | None
+
+
+def overrides(context: typer.Context, name: str | None) -> dict[str, Any]:
+    """Return the parameters of the command that a context replaces. `name`: the value of `--context`.
+
+    Raises `typer.BadParameter` or `BadContexts`.
+    """
+    is_argument = _is_argument(context, "context")
+    if any(_is_argument(context, each) for each in _SERVER_ARGUMENTS):
+        if is_argument:
+            raise typer.BadParameter("--context and --url exclude each other")
+        return {}
+    found = chosen(name, is_argument=is_argument)
+    if found.name is None:
+        return {}
+    server = load().get(found.name)
+    if any(_is_argument(context, each) for each in _TOKEN_ARGUMENTS):
+        return {"url": server.url}
+    return {"url": server.url, **_token(found.name, server)}
+
+
+def chosen(name: str | None, *, is_argument: bool) -> Chosen:
+    """Return the context that is used if no argument names the server. Raises `BadContexts`."""
+    if is_argument:
+        return Chosen(name, "--context")
+    if os.environ.get(URL_VARIABLE):
+        return Chosen(None, None)
+    if name:
+        return Chosen(name, CONTEXT_VARIABLE)
+    if os.environ.get(PORT_VARIABLE):
+        return Chosen(None, None)
+    current = load().current
+    return Chosen(current, None if current is None else "tailrace context use")
+
+
+def _token(name: str, server: Context) -> dict[str, Any]:
+    """Return the parameters of the token; empty if the context has none."""
+    if server.token_file is not None:
+        return {"token": None, "token_file": server.token_file}
+    if server.token_variable is None:
+        return {}
+    token = os.environ.get(server.token_variable)
+    if not token:
+        raise BadContexts(
+            f"the context {name!r} has its token in the variable {server.token_variable}, which is not set"
+        )
+    return {"token": token, "token_file": None}
+
+
+def _is_argument(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
