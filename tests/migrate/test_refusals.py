@@ -215,7 +215,7 @@ def test_arguments_that_make_no_sense_are_refused(words: tuple[str, ...], said: 
 def test_the_kind_of_a_server_must_be_right(redis_8: End, in_cluster: End, tmp_path: Path) -> None:
     node = in_cluster.address.replace("+cluster", "")
     done = migrate(node, redis_8, directory=tmp_path)
-    assert (done.returncode, "write redis+cluster://" in done.stderr) == (1, True)
+    assert (done.returncode, "must start with redis+cluster://" in done.stderr) == (1, True)
 
 
 def test_a_directory_without_data_is_no_source(redis_8: End, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_secrets_are_read_from_files_and_never_shown(redis_8: End, tmp_path: Pat
     (tmp_path / "password").write_text("wrong\n")
     done = migrate(address, tmp_path / "data", *options, directory=tmp_path)
     assert done.returncode == 1
-    assert "requires a valid user and password" in done.stderr
+    assert "refuses the user or the password" in done.stderr
 
 
 def test_the_help_of_all_commands_loads_no_redis_client() -> None:

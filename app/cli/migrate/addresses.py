@@ -10,16 +10,21 @@ import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
 
 import httpx
 import typer
 
 from tailrace.app.cli.client_command import TOKEN_VARIABLE, checked_url, secret_from
+from tailrace.app.cli.migrate.port import Place
 from tailrace.app.cli.server import Server
-from tailrace.app.cli.migrate.port import CannotMigrate, Place
+
+if TYPE_CHECKING:
+    from tailrace.app.remote.link.url import StoreUrl
 
 _REDIS: Final = re.compile(r"(?:redis|valkey)(s?)(\+cluster)?://(.*)", re.DOTALL)
+_UNIX: Final = re.compile(r"unix://(?:([^/@]*)@)?(/[^?]*)(?:\?db=(\d+))?")
 _PASSWORD: Final = re.compile(r"//[^/@]*@")
 _KINDS: Final = (
     "a data directory, http:// or https:// (Tailrace), redis://, rediss:// or unix:// (Redis, Valkey), "
@@ -83,21 +88,32 @@ def _tailrace(address: str, token: str | None) -> Iterator[Place]:
 
 def _redis(address: str, secret: str | None) -> Place:
     # Imported here, so that a migration loads only the modules of its two kinds of places.
-    from redis.connection import parse_url  # noqa: PLC0415
+    from tailrace.app.cli.migrate.engine_place import EnginePlace  # noqa: PLC0415
+    from tailrace.app.remote.link.url import BadStoreUrl  # noqa: PLC0415
 
-    from tailrace.app.cli.migrate.cluster_place import ClusterPlace  # noqa: PLC0415
-    from tailrace.app.cli.migrate.redis_place import RedisPlace  # noqa: PLC0415
-
-    name, found = shown_address(address), _REDIS.fullmatch(address)
-    if found is None and not address.startswith("unix://"):
-        raise typer.BadParameter(f"{name!r} is not an address of a known kind: use {_KINDS}")
+    name = shown_address(address)
     try:
-        options = parse_url(f"redis{found[1]}://{found[3]}" if found else address)  # type: ignore[no-untyped-call]
-    except ValueError as error:
+        return EnginePlace(name, _engine_url(address, secret))
+    except BadStoreUrl as error:
         raise typer.BadParameter(f"{name!r}: {error}") from None
+
+
+def _engine_url(address: str, secret: str | None) -> StoreUrl:
+    """Return the parts of the address of an engine; `secret` is its password. Raises `BadStoreUrl`."""
+    from tailrace.app.remote.link.url import Address, StoreUrl, parse_store_url  # noqa: PLC0415
+
+    if (found := _UNIX.fullmatch(address)) is not None:
+        user, _, password = (unquote(part) for part in (found[1] or "").partition(":"))
+        socket, database = Address(found[2], 0), int(found[3] or 0)
+        return StoreUrl("unix", "single", (socket,), user, secret or password, database=database)
+    if _REDIS.fullmatch(address) is None:
+        raise typer.BadParameter(
+            f"{shown_address(address)!r} is not an address of a known kind: use {_KINDS}"
+        )
     if secret is not None:
-        options["password"] = secret
-    is_cluster = bool(found and found[2])
-    if is_cluster and options.get("db"):
-        raise CannotMigrate(f"{name}: a Cluster has only database 0")
-    return ClusterPlace(name, options) if is_cluster else RedisPlace(name, options)
+        scheme, _, rest = address.partition("://")
+        authority, slash, path = rest.partition("/")
+        userinfo, _, host = authority.rpartition("@")
+        user = userinfo.partition(":")[0]
+        address = f"{scheme}://{user}:{quote(secret, safe='')}@{host}{slash}{path}"
+    return parse_store_url(address.rstrip("/"))

@@ -25,8 +25,8 @@ from tailrace.app.cli.migrate.port import (
     TooLarge,
     Words,
     accepted,
+    scan,
 )
-from tailrace.app.cli.migrate.redis_place import scan
 from tailrace.app.cli.migrate.retention import (
     ALL_RULES,
     NO_POLICIES,

@@ -5,7 +5,7 @@ It owns the types of commands and replies, and the errors. It contains no I/O.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias, cast
 
 from tailrace.app.cli.migrate.group_settings import Settings
@@ -184,12 +184,23 @@ def run_all(place: Place, commands: Iterable[Words], key: bytes) -> None:
             accepted(reply, words)
 
 
-def scan_step(cursor: bytes, pattern: bytes) -> Words:
+def scan(run: Callable[[Words], Reply], patterns: Sequence[bytes]) -> Iterator[bytes]:
+    """Return the keys of streams of one node that match a pattern."""
+    for pattern in patterns:
+        cursor = b"0"
+        while True:
+            cursor, keys = _scanned(run(_scan_step(cursor, pattern)))
+            yield from keys
+            if cursor == b"0":
+                break
+
+
+def _scan_step(cursor: bytes, pattern: bytes) -> Words:
     """Return the command of one step of a scan for streams."""
     return (b"SCAN", cursor, b"MATCH", pattern, b"COUNT", b"%d" % SCAN_COUNT, b"TYPE", b"stream")
 
 
-def scanned(reply: Reply) -> tuple[bytes, list[bytes]]:
+def _scanned(reply: Reply) -> tuple[bytes, list[bytes]]:
     """Return the next cursor and the keys of a step of a scan."""
     cursor, keys = items(reply)
     return cast("bytes", cursor), cast("list[bytes]", items(keys))

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from tailrace.app.cli.child_process import STOP_WITHIN_S, running
-from tailrace.app.cli.server import Server
 from tailrace.app.cli.migrate.port import CannotMigrate
+from tailrace.app.cli.server import Server
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.tokens.file import changing_tokens
 from tailrace.app.tokens.tokens import new_token

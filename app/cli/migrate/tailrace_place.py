@@ -12,14 +12,6 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from tailrace.app.cli.server import (
-    RefusedByServer,
-    Server,
-    ServerProblem,
-    Unreachable,
-    escaped,
-    stream_path,
-)
 from tailrace.app.cli.migrate.group_settings import Settings, body_of, held_by_gateway, settings_of, shown
 from tailrace.app.cli.migrate.port import (
     Abilities,
@@ -31,9 +23,9 @@ from tailrace.app.cli.migrate.port import (
     TooLarge,
     Words,
     accepted,
+    scan,
     text,
 )
-from tailrace.app.cli.migrate.redis_place import scan
 from tailrace.app.cli.migrate.retention import (
     NO_POLICIES,
     Rules,
@@ -44,6 +36,14 @@ from tailrace.app.cli.migrate.retention import (
 )
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
 from tailrace.app.cli.redis.replies import Reply as ClientReply
+from tailrace.app.cli.server import (
+    RefusedByServer,
+    Server,
+    ServerProblem,
+    Unreachable,
+    escaped,
+    stream_path,
+)
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import NAME_BYTES_MAX
 from tailrace.core.stream_id import format_id

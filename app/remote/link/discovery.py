@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from tailrace.app.remote.link.exchange import Way
 from tailrace.app.remote.link.handshake import Greeting, open_connection, run_once
-from tailrace.app.remote.link.port import EngineError, LinkDown, Words
+from tailrace.app.remote.link.port import EngineError, LinkDown, LinkRefused, Words
 from tailrace.app.remote.link.timing import Timing, spread
 from tailrace.app.remote.link.url import Address, StoreUrl
 
@@ -94,22 +94,23 @@ class Discovery:
             return await self._of_node(self._url.addresses[0])
         known = list(known) if self._url.kind == "cluster" else []
         random.shuffle(known)
-        failures: dict[str, None] = {}
+        failures: dict[str, LinkDown] = {}
         for address in dict.fromkeys([*known, *self._url.addresses]):
             try:
                 if self._url.kind == "cluster":
                     return await self._of_cluster(address)
                 return await self._of_sentinel(address)
             except LinkDown as down:
-                failures[down.reason] = None
+                failures[down.reason] = down
+        if all(isinstance(down, LinkRefused) for down in failures.values()):
+            raise LinkRefused("; ".join(failures))
         raise LinkDown("; ".join(failures), outcome_unknown=False)
 
     async def _of_node(self, address: Address) -> Layout:
         role, info = await ask(address, self._greeting, self._timing, [b"ROLE"], [b"INFO", b"cluster"])
         if isinstance(info, bytes) and b"cluster_enabled:1" in info:
-            raise LinkDown(
-                f"{address} is a node of a Cluster; its URL must start with {self._url.scheme}+cluster://",
-                outcome_unknown=False,
+            raise LinkRefused(
+                f"{address} is a node of a Cluster; its URL must start with {self._url.scheme}+cluster://"
             )
         return Layout((Shard(address, _replicas_of(role)),))
 
@@ -145,9 +146,8 @@ class Discovery:
             [b"CONFIG", b"GET", b"cluster-node-timeout"],
         )
         if isinstance(slots, EngineError):
-            raise LinkDown(
-                f"{address} shows no Cluster: {slots}; the URL of a single server starts with redis://",
-                outcome_unknown=False,
+            raise LinkRefused(
+                f"{address} shows no Cluster: {slots}; the URL of a single server starts with redis://"
             )
         if not slots:
             raise LinkDown(

@@ -14,7 +14,7 @@ from typing import Any, Final
 from tailrace.app.reasons import reason as reason_of
 from tailrace.app.remote.link.connection import Connection, Push
 from tailrace.app.remote.link.exchange import TogetherExchange, Way, packed
-from tailrace.app.remote.link.port import EngineError, LinkDown, Words
+from tailrace.app.remote.link.port import EngineError, LinkDown, LinkRefused, Words
 from tailrace.app.remote.link.url import Address
 
 
@@ -79,11 +79,8 @@ async def open_connection(
     connection: Connection | None = None
     try:
         async with asyncio.timeout(within_s):
-            _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(str(address), on_lost, on_push),
-                address.host,
-                address.port,
-                ssl=greeting.tls,
+            connection = await _connected(
+                address, greeting, lambda: Connection(str(address), on_lost, on_push)
             )
             commands = greeting.commands(way)
             _refuse(address, commands, await run_once(connection, commands))
@@ -101,8 +98,18 @@ async def open_connection(
     return connection
 
 
+async def _connected(address: Address, greeting: Greeting, make: Callable[[], Connection]) -> Connection:
+    loop = asyncio.get_running_loop()
+    if not address.port:
+        return (await loop.create_unix_connection(make, address.host))[1]
+    return (await loop.create_connection(make, address.host, address.port, ssl=greeting.tls))[1]
+
+
 _MISMATCHES: Final = frozenset({62, 64})
 """Codes of OpenSSL: the certificate is for another host name or address."""
+
+_CREDENTIALS: Final = frozenset({b"NOAUTH", b"WRONGPASS"})
+"""Errors that say that the credentials are wrong."""
 
 _OTHER_NAME: Final = "the URL of the store must name the host as its certificate does"
 _UNKNOWN_CA: Final = "ssl_ca_certs in the URL of the store names the file with the certificate of its CA"
@@ -124,14 +131,15 @@ def _refuse(address: Address, commands: list[Words], replies: list[Any]) -> None
     """Raise `LinkDown` if the node refused one of the first commands."""
     for words, reply in zip(commands, replies, strict=True):
         if type(reply) is EngineError:
-            raise LinkDown(_refusal(address, words[0].decode(), reply), outcome_unknown=False)
+            why = _refusal(address, words[0].decode(), reply)
+            raise LinkRefused(why) if reply.code in _CREDENTIALS else LinkDown(why, outcome_unknown=False)
 
 
 def _refusal(address: Address, command: str, error: EngineError) -> str:
     if error.code == b"NOAUTH":
         return f"{address} needs a password; write redis://user:password@host or redis://:password@host"
     if error.code == b"WRONGPASS" or (command == "AUTH" and error.code == b"ERR"):
-        return f"{address} refuses the user or the password in the URL of the store: {error}"
+        return f"{address} refuses the user or the password: {error}"
     if command == "HELLO" and error.code in {b"ERR", b"NOPROTO"}:
         return f"{address} does not speak RESP3, which Redis has from 6.0 on: {error}"
     return f"{address} refuses {command}: {error}"

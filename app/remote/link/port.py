@@ -52,6 +52,13 @@ class LinkDown(Exception):
         self.retry_after_s = retry_after_s
 
 
+class LinkRefused(LinkDown):
+    """The engine refuses this link: the credentials, or the kind of the URL. Another try fails as well."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, outcome_unknown=False)
+
+
 @dataclass(frozen=True)
 class NodeState:
     """One node as the link sees it. `slots`: how many slots it serves; 0 outside a Cluster, and for a

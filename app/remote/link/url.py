@@ -14,17 +14,22 @@ from urllib.parse import parse_qsl, unquote
 
 
 class Address(NamedTuple):
-    """Where a node listens. Its text is `host:port`; an IPv6 address is in brackets."""
+    """Where a node listens. Its text is `host:port`; an IPv6 address is in brackets. The host of a Unix
+    socket is its path, and its port is 0."""
 
     host: str
     port: int
 
     def __str__(self) -> str:
+        if not self.port:
+            return self.host
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def address_of(text: str) -> Address:
     """Return the address in a text such as the end of a MOVED error. An empty host stays empty."""
+    if text.startswith("/"):
+        return Address(text, 0)
     host, _, port = text.rpartition(":")
     return Address(host.removeprefix("[").removesuffix("]"), int(port))
 
