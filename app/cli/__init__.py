@@ -50,33 +50,33 @@ _COMMANDS: Final = {
         "List the pending entries of a group: delivered, and not acknowledged.",
     ),
     "append": ("streams.changes:append", "Append one entry to a stream, and print its id."),
-    "ack": ("streams.pending_changes:ack", "Acknowledge entries: they are no longer pending in the group."),
+    "ack": ("streams.pending:ack", "Acknowledge entries: they are no longer pending in the group."),
     "nack": (
-        "streams.pending_changes:nack",
+        "streams.pending:nack",
         "Return pending entries to the group: the next claim takes them first.",
     ),
     "claim": (
-        "streams.pending_changes:claim",
+        "streams.pending:claim",
         "Make a consumer the owner of pending entries, and print the ids that it got.",
     ),
     "extend": (
-        "streams.pending_changes:extend",
+        "streams.pending:extend",
         "Extend the leases of entries that a consumer works on: their idle time begins again.",
     ),
     "configure": (
-        "streams.group_settings:configure",
+        "streams.settings:configure",
         "Change settings of a group, and print its state as JSON.",
     ),
     "redrive": (
-        "streams.redrive:redrive",
+        "streams.pending:redrive",
         "Send dead letters back to their streams, each once, and print their new ids.",
     ),
     "retention": (
-        "streams.retention:retention",
+        "streams.settings:retention",
         "Set, remove or show the retention of a stream; print it as JSON.",
     ),
     "scheduled": (
-        "streams.scheduled:scheduled",
+        "streams.changes:scheduled",
         "List the entries that the server appends to a stream later, or cancel some.",
     ),
     "trim": ("streams.changes:trim", "Remove the oldest entries of a stream, and print how many."),

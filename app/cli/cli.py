@@ -12,11 +12,9 @@ import typer
 
 from tailrace.app.cli.client_command import DEFAULT_URL, connected, on_server
 from tailrace.app.cli.output import say
-from tailrace.app.cli.redis.lines import BadCount, rounds, run_line, run_words
-from tailrace.app.cli.redis.printer import Printer
-from tailrace.app.cli.redis.printing import Form
+from tailrace.app.cli.redis.printing import BadCount, Form, Printer, rounds, run_line, run_words
 from tailrace.app.cli.redis.quoting import Unbalanced, split_words
-from tailrace.app.cli.redis.session import Session
+from tailrace.app.cli.redis.replies import Session
 
 _STAT_INTERVAL_S: Final = 1.0
 

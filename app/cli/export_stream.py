@@ -13,14 +13,17 @@ from tailrace.app.cli.client_command import INTERRUPTED, connected, fail, on_ser
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.output import note, say
 from tailrace.app.cli.server import Server, ServerProblem, stream_path
-from tailrace.app.cli.transfer.entry_writers import (
+from tailrace.app.cli.transfer.exporting import (
     CsvRecords,
     EntryWriter,
+    Export,
+    ExportPlan,
+    ExportState,
     FieldsAlone,
     WholeEntries,
+    exported_parts,
     names_of,
 )
-from tailrace.app.cli.transfer.exporting import Export, ExportPlan, ExportState, exported_parts
 from tailrace.app.cli.transfer.files import STANDARD, BadFile, FileFormat, Target, format_of
 from tailrace.app.cli.transfer.progress import metered
 from tailrace.app.cli.transfer.state import StateFile, differences, state_path

@@ -14,14 +14,11 @@ from tailrace.app.cli.client_command import INTERRUPTED, connected, fail, on_ser
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.output import note, say
 from tailrace.app.cli.server import ServerProblem
-from tailrace.app.cli.transfer.chunks import BadRow, RowReader
-from tailrace.app.cli.transfer.csv_rows import CsvRows
 from tailrace.app.cli.transfer.files import STANDARD, BadFile, FileFormat, Source, format_of
-from tailrace.app.cli.transfer.imported import Imports
 from tailrace.app.cli.transfer.importing import Import, ImportPlan, ImportState, begun
-from tailrace.app.cli.transfer.ndjson_rows import NdjsonRows
 from tailrace.app.cli.transfer.progress import Meter, metered
-from tailrace.app.cli.transfer.state import StateFile, differences, state_path
+from tailrace.app.cli.transfer.rows import BadRow, CsvRows, NdjsonRows, RowReader
+from tailrace.app.cli.transfer.state import Imports, StateFile, differences, state_path
 from tailrace.core.limits import BATCH_ENTRIES_MAX
 
 CHUNK_ROWS_DEFAULT: Final = 10_000

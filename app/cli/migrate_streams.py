@@ -15,9 +15,8 @@ import typer
 
 from tailrace.app.cli.client_command import INTERRUPTED, fail
 from tailrace.app.cli.migrate.addresses import opened, shown_address
-from tailrace.app.cli.migrate.begun import Begun, default_path
 from tailrace.app.cli.migrate.port import CannotMigrate, Place
-from tailrace.app.cli.migrate.progress import metered
+from tailrace.app.cli.migrate.progress import Begun, default_path, metered
 from tailrace.app.cli.migrate.reporting import (
     compared,
     print_comparison,

@@ -14,9 +14,11 @@ import typer
 from tailrace.app.cli.client_command import connected, fail, on_server
 from tailrace.app.cli.completions import complete_stream
 from tailrace.app.cli.following.entries import Line, Written, as_json, as_text, from_template, print_lines
-from tailrace.app.cli.following.follow import Follower, GroupMember, acknowledge
-from tailrace.app.cli.following.reading import (
+from tailrace.app.cli.following.follow import (
+    Follower,
+    GroupMember,
     Wanted,
+    acknowledge,
     is_pattern,
     matching_streams,
     position_before,

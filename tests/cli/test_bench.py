@@ -9,7 +9,7 @@ import httpx
 import msgspec
 import pytest
 
-from tailrace.app.cli.loading.results import percentile
+from tailrace.app.cli.loading.load import percentile
 from tests.cli.shell import Background, Terminal, shell
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.tokens import make_token

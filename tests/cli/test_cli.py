@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tailrace.app import __version__
-from tailrace.app.cli.redis.syntax import USAGES
+from tailrace.app.cli.redis.hints import USAGES
 from tailrace.core.command_table import SYNTAXES
 from tests.cli.shell import environment, shell
 from tests.support.server_process import running_server

@@ -9,7 +9,7 @@ import httpx
 import msgspec
 import pytest
 
-from tailrace.app.cli.observing.samples import percentile_ms
+from tailrace.app.cli.observing.stats import percentile_ms
 from tests.cli.shell import Terminal, shell
 from tests.support.server_process import ServerProcess, running_server
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tailrace.app.cli.transfer.interrupts import uninterrupted
+from tailrace.app.cli.transfer.state import uninterrupted
 
 
 def test_an_interrupt_waits_until_the_progress_is_stored() -> None:

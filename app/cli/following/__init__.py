@@ -1,7 +1,7 @@
 """`tailrace tail`: following streams over Server-Sent Events, through lost connections.
 
-A tail remembers the id of the last event. When the connection breaks, it waits for the pause that the server
-requested, reconnects with that id and continues without loss or repetition. Entries are missing only in two
+A tail remembers the id of the last event. When the connection breaks, it waits, reconnects with that id and
+continues without loss or repetition. Entries are missing only in two
 cases, and the tail reports both: they were trimmed before they were read (a `gap`), or the server ended the
 tail.
 

@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Final, NamedTuple
 
-from tailrace.app.cli.migrate import retention
-from tailrace.app.cli.migrate.entries import entries
+from tailrace.app.cli.migrate.entries import entries, excess
 from tailrace.app.cli.migrate.facts import GroupFacts, StreamFacts, differences, facts_of
-from tailrace.app.cli.migrate.group_settings import held, shown
-from tailrace.app.cli.migrate.groups import UNOWNED, with_owners
-from tailrace.app.cli.migrate.oversized import excess
-from tailrace.app.cli.migrate.pending import Delivery, pending_of
+from tailrace.app.cli.migrate.groups import UNOWNED, Delivery, pending_of, with_owners
+from tailrace.app.cli.migrate.policies import Rules, held, held_rules, shown, shown_rules
 from tailrace.app.cli.migrate.port import Entry, Place, text
 from tailrace.core.stream_id import StreamId, format_id
 
@@ -58,7 +55,7 @@ def compared(
     if source.abilities.group_settings and target.abilities.group_settings:
         found += _settings(wanted, present, target.abilities.settings_held)
     if is_complete and source.abilities.retention and target.abilities.retention:
-        found += _retention(retention.held(wanted.retention, target.abilities.retention), present.retention)
+        found += _retention(held_rules(wanted.retention, target.abilities.retention), present.retention)
     for name in wanted.groups.keys() & present.groups.keys():
         group_pending, unequal = _pending(
             source, target, key, name, (wanted.groups[name], present.groups[name])
@@ -68,9 +65,9 @@ def compared(
     return Compared(count, len(wanted.groups), pending, found)
 
 
-def _retention(wanted: retention.Rules, present: retention.Rules) -> Iterator[str]:
+def _retention(wanted: Rules, present: Rules) -> Iterator[str]:
     if wanted != present:
-        one, other = retention.shown(wanted), retention.shown(present)
+        one, other = shown_rules(wanted), shown_rules(present)
         yield f"the retention is {one} in the source and {other} in the target"
 
 

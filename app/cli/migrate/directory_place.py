@@ -15,7 +15,15 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from tailrace.app import __version__
-from tailrace.app.cli.migrate.group_settings import Settings
+from tailrace.app.cli.migrate.policies import (
+    ALL_RULES,
+    NO_POLICIES,
+    NO_RULES,
+    Rules,
+    Settings,
+    StreamPolicies,
+    rules_of,
+)
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -26,14 +34,6 @@ from tailrace.app.cli.migrate.port import (
     Words,
     accepted,
     scan,
-)
-from tailrace.app.cli.migrate.retention import (
-    ALL_RULES,
-    NO_POLICIES,
-    NO_RULES,
-    Rules,
-    StreamPolicies,
-    rules_of,
 )
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal

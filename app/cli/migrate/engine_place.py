@@ -15,6 +15,7 @@ from functools import partial
 from threading import Thread
 from typing import Any, Final, TypeVar, cast
 
+from tailrace.app.cli.migrate.policies import WithoutPolicies
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -27,7 +28,6 @@ from tailrace.app.cli.migrate.port import (
     items,
     scan,
 )
-from tailrace.app.cli.migrate.without_policies import WithoutPolicies
 from tailrace.app.remote.link.caller import Caller
 from tailrace.app.remote.link.port import EngineError, LinkDown, LinkRefused
 from tailrace.app.remote.link.timing import Timing

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias, cast
 
-from tailrace.app.cli.migrate.group_settings import Settings
-from tailrace.app.cli.migrate.retention import Rules, StreamPolicies
+from tailrace.app.cli.migrate.policies import Rules, Settings, StreamPolicies
 from tailrace.core.stream_id import StreamId, parse_id
 
 Words: TypeAlias = Sequence[bytes]

@@ -12,16 +12,20 @@ from functools import partial
 from threading import Event
 from typing import Final, NamedTuple
 
-from tailrace.app.cli.migrate.begun import Begun
 from tailrace.app.cli.migrate.comparing import compared, is_part
 from tailrace.app.cli.migrate.copying import StreamCopy
-from tailrace.app.cli.migrate.facts import StreamFacts, WrongType, facts_of, without_times
-from tailrace.app.cli.migrate.losses import is_left_out, losses_of
-from tailrace.app.cli.migrate.oversized import Search
-from tailrace.app.cli.migrate.patience import Patience
+from tailrace.app.cli.migrate.entries import Search
+from tailrace.app.cli.migrate.facts import (
+    StreamFacts,
+    WrongType,
+    facts_of,
+    is_left_out,
+    losses_of,
+    without_times,
+)
+from tailrace.app.cli.migrate.policies import held_rules
 from tailrace.app.cli.migrate.port import CannotMigrate, Place, one, text
-from tailrace.app.cli.migrate.progress import Meter
-from tailrace.app.cli.migrate.retention import held
+from tailrace.app.cli.migrate.progress import Begun, Meter, Patience
 from tailrace.app.cli.output import counted
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
@@ -204,7 +208,7 @@ class Migration:
         """Give the streams that were copied the retention of the source. From then on the target removes
         entries by itself, so this comes after the comparison."""
         for key, facts in sorted(self._known.items()):
-            rules = held(facts.retention, self._target.abilities.retention)
+            rules = held_rules(facts.retention, self._target.abilities.retention)
             if rules:
                 self._patiently(partial(self._target.retain, key, rules))
 

@@ -12,7 +12,19 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from tailrace.app.cli.migrate.group_settings import Settings, body_of, held_by_gateway, settings_of, shown
+from tailrace.app.cli.migrate.policies import (
+    NO_POLICIES,
+    Rules,
+    Settings,
+    StreamPolicies,
+    body_of,
+    held_by_gateway,
+    retention_body,
+    rules_had,
+    rules_of,
+    settings_of,
+    shown,
+)
 from tailrace.app.cli.migrate.port import (
     Abilities,
     CannotMigrate,
@@ -25,14 +37,6 @@ from tailrace.app.cli.migrate.port import (
     accepted,
     scan,
     text,
-)
-from tailrace.app.cli.migrate.retention import (
-    NO_POLICIES,
-    Rules,
-    StreamPolicies,
-    retention_body,
-    rules_had,
-    rules_of,
 )
 from tailrace.app.cli.redis.replies import Failure, run, run_transaction
 from tailrace.app.cli.redis.replies import Reply as ClientReply

@@ -8,10 +8,9 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from tailrace.app.cli.observing.samples import Sample, figures
+from tailrace.app.cli.observing.stats import Sample, figures
 from tailrace.app.cli.output import say
-from tailrace.app.cli.redis.lines import rounds
-from tailrace.app.cli.redis.printing import Form, written
+from tailrace.app.cli.redis.printing import Form, rounds, written
 from tailrace.app.cli.redis.replies import Failure, run
 from tailrace.app.cli.server import Server
 

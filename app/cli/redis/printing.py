@@ -1,20 +1,24 @@
-"""Formats replies in the three forms of redis-cli.
+"""Runs commands, typed or from a pipe, and prints their replies in the three forms of redis-cli.
 
 *Formatted*, for people: numbered, nested, strings quoted. *Raw*, for programs: unchanged bytes, one value per
-line. *JSON*: one line per reply. It never chooses the form: options and the kind of output decide.
-"""
+line. *JSON*: one line per reply. It never chooses the form: options and the kind of output decide. It also
+owns the words of a line that are not sent to the server: `help`, and a number of repetitions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Iterator
 from enum import Enum
+from itertools import repeat as forever
 from typing import Any, Final, cast
 
 import msgspec
 
-from tailrace.app.cli.output import visible, visible_json
+from tailrace.app.cli.output import say, visible, visible_json
+from tailrace.app.cli.redis.hints import help_text
 from tailrace.app.cli.redis.quoting import quoted
-from tailrace.app.cli.redis.replies import Failure, Reply, SimpleString, Words
+from tailrace.app.cli.redis.replies import Failure, Reply, Session, SimpleString, Words
 
 RED: Final = "\x1b[31m"
 PLAIN: Final = "\x1b[0m"
@@ -124,3 +128,84 @@ _WRITERS: Final[dict[Form, Callable[[Reply, bool], bytes]]] = {
     Form.RAW: _raw,
     Form.JSON: _json,
 }
+
+
+# --- running and printing -----------------------------------------------------------------------
+
+
+SLOW_S: Final = 0.5
+"""The prompt prints the duration of a command that takes at least this long, as redis-cli does."""
+
+
+class Printer:
+    """Writes replies to standard output in the form `form`."""
+
+    def __init__(self, form: Form, *, colour: bool) -> None:
+        self._form = form
+        self._colour = colour
+
+    def run(self, session: Session, words: Words) -> None:
+        """Run one command and print its reply. Raises `ServerProblem`."""
+        reply = session.execute(words)
+        sys.stdout.buffer.write(written(reply, self._form, words, colour=self._colour))
+        sys.stdout.buffer.flush()
+
+    def print_error(self, line: str) -> None:
+        """Print one line, in red if replies have colours."""
+        say(line, style=(RED, PLAIN) if self._colour else ("", ""))
+
+    def timed(self, session: Session, words: Words) -> None:
+        """Run one command, print its reply, and print its duration if that is at least `SLOW_S`."""
+        began_s = time.monotonic()
+        self.run(session, words)
+        took_s = time.monotonic() - began_s
+        if took_s >= SLOW_S and self._form is Form.FORMATTED:
+            say(f"({took_s:.2f}s)")
+
+
+# --- lines --------------------------------------------------------------------------------------
+
+
+HELP: Final = frozenset({b"help", b"?"})
+
+
+class BadCount(ValueError):
+    """The number of repetitions before a command is not positive. The text is for the user."""
+
+
+def run_words(words: Words, session: Session, printer: Printer, *, is_timed: bool = False) -> None:
+    """Print the help that `words` ask for, or run the command. Raises `ServerProblem`."""
+    if words[0].lower() in HELP:
+        shown = help_text([word.decode("utf-8", "replace") for word in words[1:]])
+        sys.stdout.buffer.write(shown.encode())
+        sys.stdout.buffer.flush()
+    elif is_timed:
+        printer.timed(session, words)
+    else:
+        printer.run(session, words)
+
+
+def run_line(
+    words: Words, session: Session, printer: Printer, *, interval_s: float = 0, is_timed: bool = False
+) -> None:
+    """Run a line; `3 PING` runs PING three times. Raises `BadCount` or `ServerProblem`."""
+    count, words = _repetitions(words)
+    for _ in rounds(count, interval_s):
+        run_words(words, session, printer, is_timed=is_timed)
+
+
+def _repetitions(words: Words) -> tuple[int, Words]:
+    """Split off the number before a command."""
+    if len(words) == 1 or not words[0].removeprefix(b"-").isdigit():
+        return 1, words
+    if int(words[0]) < 1:
+        raise BadCount("Invalid number of repetitions: it must be 1 or more")
+    return int(words[0]), words[1:]
+
+
+def rounds(count: int, interval_s: float) -> Iterator[None]:
+    """Yield `count` times with a pause between; without end if `count` is negative."""
+    for number in range(count) if count >= 0 else forever(1):
+        if number:
+            time.sleep(interval_s)
+        yield

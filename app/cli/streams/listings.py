@@ -13,7 +13,7 @@ import typer
 
 from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.completions import complete_stream
-from tailrace.app.cli.following.reading import is_pattern
+from tailrace.app.cli.following.follow import is_pattern
 from tailrace.app.cli.server import Server, stream_path
 from tailrace.app.cli.streams.rows import (
     MISSING,

@@ -16,8 +16,7 @@ import typer
 
 from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.following.entries import Line, Written, as_cells, as_json, as_text, print_lines
-from tailrace.app.cli.following.follow import Follower
-from tailrace.app.cli.following.reading import PAGE_ENTRIES, page_of
+from tailrace.app.cli.following.follow import PAGE_ENTRIES, Follower, page_of
 from tailrace.app.cli.output import note
 from tailrace.app.cli.quantities import first_id, is_id
 from tailrace.app.cli.server import Server, escaped, stream_path

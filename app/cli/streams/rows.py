@@ -1,14 +1,18 @@
-"""Prints rows: as a table on a terminal, separated by tabs in a pipe, or as JSON.
+"""Prints rows: as a table on a terminal, separated by tabs in a pipe, or as JSON; and full screens.
 
-It owns these three forms, so that all listings have the same. Rows come one after another, and the plain
-forms are printed as they come; a table needs all of them for its widths.
-"""
+It owns these forms, so that all listings have the same. Rows come one after another, and the plain forms are
+printed as they come; a table needs all of them for its widths. A full screen is that of a live command,
+updated at intervals until you press q."""
 
 from __future__ import annotations
 
+import select
 import sys
+import termios
+import tty
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
@@ -18,6 +22,7 @@ from tailrace.app.cli.output import say, say_json, say_row, visible
 from tailrace.app.cli.redis.quoting import quoted
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
 Item: TypeAlias = Mapping[str, Any]
@@ -159,3 +164,48 @@ def table_of(columns: Iterable[Column], items: Iterable[Item]) -> Table:
     for item in items:
         table.add_row(*(Text(visible((column.shown or column.text)(item))) for column in chosen))
     return table
+
+
+# --- full screens -------------------------------------------------------------------------------
+
+
+INTERVAL_S: Final = 2.0
+
+Interval: TypeAlias = Annotated[
+    float, typer.Option("-i", "--interval", min=0.1, metavar="SECONDS", help="The time between updates.")
+]
+Once: TypeAlias = Annotated[bool, typer.Option("--once", help="Print one sample and exit.")]
+
+
+def has_screen() -> bool:
+    """Return whether a person can see the output and press keys."""
+    return sys.stdout.isatty() and sys.stdin.isatty()
+
+
+def follow_on_screen(shown: Callable[[], RenderableType], interval_s: float) -> None:
+    """Show the result of `shown`, again after each interval, until the user presses q."""
+    # Importing rich takes longer than a request, and `--once` in a pipe does not need it.
+    from rich.live import Live  # noqa: PLC0415
+
+    with Live(screen=True, auto_refresh=False) as live, _keys() as pressed:
+        while True:
+            live.update(shown(), refresh=True)
+            if "q" in pressed(interval_s):
+                return
+
+
+@contextmanager
+def _keys() -> Iterator[Any]:
+    """Yield a function that waits some seconds and returns the keys that were pressed meanwhile."""
+    saved = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin)
+
+    def pressed(within_s: float) -> str:
+        if not select.select([sys.stdin], [], [], within_s)[0]:
+            return ""
+        return sys.stdin.read(1)
+
+    try:
+        yield pressed
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, saved)

@@ -16,17 +16,21 @@ from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.server import RefusedByServer, Server, escaped, stream_path
 from tailrace.app.cli.streams.listings import Wanted, streams_of
 from tailrace.app.cli.streams.rows import (
+    INTERVAL_S,
     AsJson,
     Column,
+    Interval,
     Item,
+    Once,
     duration,
+    follow_on_screen,
+    has_screen,
     name,
     name_of,
     number,
     print_rows,
     table_of,
 )
-from tailrace.app.cli.streams.screen import INTERVAL_S, Interval, Once, follow_on_screen, has_screen
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

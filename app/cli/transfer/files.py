@@ -1,7 +1,7 @@
 """Reads and writes files, compressed by suffix; `-` is standard input or standard output.
 
-It owns compression and the names of formats. A truncated compressed file is an error, never a short file.
-"""
+It owns compression, the names of formats, and the exact position in a file that is read: bytes, lines, and a
+digest of these bytes. A truncated compressed file is an error, never a short file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import io
 import os
 import sys
 import zlib
+from collections.abc import Iterator
 from enum import StrEnum
+from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+import msgspec
 import zstandard
 
 from tailrace.app.cli.output import visible_json
@@ -176,3 +180,73 @@ def _compressed(content: bytes, compression: Compression) -> bytes:
     if compression is Compression.ZSTD:
         return zstandard.ZstdCompressor(level=3).compress(content)
     return content
+
+
+# --- lines --------------------------------------------------------------------------------------
+
+
+DIGEST_BYTES: Final = 16
+
+
+class Position(msgspec.Struct, frozen=True):
+    """A position in a file: `offset` in bytes after decompression, `lines`, and the digest of these bytes."""
+
+    offset: int
+    lines: int
+    digest: str
+
+
+class Lines:
+    """The lines of `source` with their line ends."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._digest = blake2b(digest_size=DIGEST_BYTES)
+        self._offset = 0
+        self.taken = 0
+        """How many lines were read; the number of the last line, counted from 1."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file for messages."""
+        return self._source.name
+
+    @property
+    def position(self) -> Position:
+        """Return the position after the last line that was read."""
+        return Position(self._offset, self.taken, self._digest.hexdigest())
+
+    def take(self, most: int) -> list[bytes]:
+        """Read the next lines, at most `most`; empty at the end. Raises `BadFile`. O(bytes)."""
+        try:
+            lines = list(islice(self._source.content, most))
+        except UNREADABLE as error:
+            raise unreadable(self.name, error) from None
+        joined = b"".join(lines)
+        self._digest.update(joined)
+        self._offset += len(joined)
+        self.taken += len(lines)
+        return lines
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the lines; each counts as read when it is yielded."""
+        while lines := self.take(1):
+            yield lines[0]
+
+    def skip_to(self, position: Position) -> None:
+        """Continue at `position`. Raises `BadFile` if the bytes before it have changed. O(bytes)."""
+        while self._offset < position.offset:
+            try:
+                content = self._source.content.read(min(READ_BYTES, position.offset - self._offset))
+            except UNREADABLE as error:
+                raise unreadable(self.name, error) from None
+            if not content:
+                break
+            self._digest.update(content)
+            self._offset += len(content)
+        self.taken = position.lines
+        if self.position != position:
+            raise BadFile(
+                f"{self.name} does not begin with the {position.lines} lines that were imported before: "
+                "it is another file, or these lines were changed"
+            )

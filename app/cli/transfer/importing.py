@@ -17,11 +17,10 @@ import msgspec
 from msgspec.structs import replace
 
 from tailrace.app.cli.server import RETRY, RefusedByServer, Server, request_of, stream_path
-from tailrace.app.cli.transfer.chunks import BadRow, Chunk, RowReader
-from tailrace.app.cli.transfer.interrupts import uninterrupted
-from tailrace.app.cli.transfer.lines import Position
+from tailrace.app.cli.transfer.files import Position
 from tailrace.app.cli.transfer.progress import Meter
-from tailrace.app.cli.transfer.state import StateFile
+from tailrace.app.cli.transfer.rows import BadRow, Chunk, RowReader
+from tailrace.app.cli.transfer.state import StateFile, uninterrupted
 from tailrace_client.call import Call, nothing
 from tailrace_client.errors import TailraceError
 
