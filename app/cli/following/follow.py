@@ -82,37 +82,35 @@ def stored_entries(server: Server, keys: Sequence[bytes], wanted: Wanted) -> Ite
 def _of_stream(server: Server, key: bytes, wanted: Wanted) -> Iterator[Line]:
     start = "-" if wanted.start is None else format_id(wanted.start)
     if wanted.most is None:
-        return _all_from(server, key, start, wanted)
-    return iter(_last(server, key, start, wanted.most, wanted))
+        return pages(server, key, (start, "+"), None, parameters=wanted.parameters)
+    newest = pages(server, key, (start, "+"), wanted.most, reverse=True, parameters=wanted.parameters)
+    return iter(list(newest)[::-1])
 
 
-def _last(server: Server, key: bytes, start: str, most: int, wanted: Wanted) -> list[Line]:
-    """Return the last entries in the order of their ids."""
-    found: list[Line] = []
-    end: str | None = "+"
-    while end is not None and len(found) < most:
-        count = min(most - len(found), PAGE_ENTRIES_MAX)
-        bounds = [("order", "desc"), ("start", start), ("end", end), ("count", str(count))]
-        page = page_of(server, key, bounds + wanted.parameters)
-        found += [Line(key, entry) for entry in page["entries"]]
-        end = None if page["next"] is None else f"({page['next']}"
-    return found[::-1]
-
-
-def _all_from(server: Server, key: bytes, start: str, wanted: Wanted) -> Iterator[Line]:
-    position: str | None = start
-    while position is not None:
-        bounds = [("start", position), ("count", str(PAGE_ENTRIES))]
-        page = page_of(server, key, bounds + wanted.parameters)
+def pages(
+    server: Server,
+    key: bytes,
+    bounds: tuple[str, str],
+    most: int | None,
+    *,
+    reverse: bool = False,
+    parameters: Sequence[tuple[str, str]] = (),
+) -> Iterator[Line]:
+    """Yield at most `most` entries within the bounds (None: all), page by page; the newest first if
+    `reverse`."""
+    start, end = bounds
+    left = most
+    while left is None or left > 0:
+        size = PAGE_ENTRIES if left is None else min(left, PAGE_ENTRIES_MAX)
+        order = [("order", "desc")] if reverse else []
+        asked = [*order, ("start", start), ("end", end), ("count", str(size)), *parameters]
+        page = server.request("GET", stream_path(key, "/entries"), parameters=asked).json()
         for entry in page["entries"]:
             yield Line(key, entry)
-        position = None if page["next"] is None else f"({page['next']}"
-
-
-def page_of(server: Server, key: bytes, parameters: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Request one page of entries."""
-    page: dict[str, Any] = server.request("GET", stream_path(key, "/entries"), parameters=parameters).json()
-    return page
+        if page["next"] is None:
+            return
+        start, end = (start, f"({page['next']}") if reverse else (f"({page['next']}", end)
+        left = None if left is None else left - len(page["entries"])
 
 
 def position_before(wanted: Wanted) -> str:

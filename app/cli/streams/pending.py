@@ -14,14 +14,13 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import typer
 
 from tailrace.app.cli.client_command import connected, fail, on_server
-from tailrace.app.cli.following.follow import page_of
+from tailrace.app.cli.following.follow import pages
 from tailrace.app.cli.output import say, say_json
 from tailrace.app.cli.quantities import delay_ms
 from tailrace.app.cli.server import RefusedByServer, Server
 from tailrace.app.cli.streams.groups import Group, group_path, with_name
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson, Item, print_rows, text
-from tailrace.core.limits import PAGE_ENTRIES_MAX
 from tailrace.core.stream_id import StreamId, parse_id
 
 # --- pending entries ----------------------------------------------------------------------------
@@ -264,15 +263,10 @@ def _of_all_groups(server: Server, dead: str, per_s: float | None, refused: list
 def _origins(server: Server, dead: str) -> list[tuple[str, str]]:
     """Return the stream and the group of the dead letters in `dead`, each pair once. O(entries)."""
     origins: dict[tuple[str, str], None] = {}
-    start: str | None = "-"
-    while start is not None:
-        bounds = [("start", start), ("count", str(PAGE_ENTRIES_MAX)), *_EXACT]
-        page = page_of(server, os.fsencode(dead), bounds)
-        for entry in page["entries"]:
-            added = [(b64decode(name), b64decode(value)) for name, value in entry["pairs"][-len(_ORIGIN) :]]
-            if [name for name, _ in added] == _ORIGIN:
-                origins[os.fsdecode(added[0][1]), os.fsdecode(added[2][1])] = None
-        start = None if page["next"] is None else f"({page['next']}"
+    for line in pages(server, os.fsencode(dead), ("-", "+"), None, parameters=_EXACT):
+        added = line.pairs[-len(_ORIGIN) :]
+        if [name for name, _ in added] == _ORIGIN:
+            origins[os.fsdecode(added[0][1]), os.fsdecode(added[2][1])] = None
     return list(origins)
 
 
@@ -292,8 +286,7 @@ def _last_id_of_group(server: Server, key: str, group: str) -> str | None:
 
 def _last_id(server: Server, dead: bytes) -> str | None:
     """Return the last id of the stream `dead`; None if the stream does not exist."""
-    newest = page_of(server, dead, [("order", "desc"), ("count", "1")])["entries"]
-    return newest[0]["id"] if newest else None
+    return next((line.id for line in pages(server, dead, ("-", "+"), 1, reverse=True)), None)
 
 
 def _all(server: Server, path: str, per_s: float | None, last_id: str | None) -> Iterator[Item]:

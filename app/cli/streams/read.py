@@ -1,6 +1,6 @@
 """`tailrace read`: the entries of one stream, a range of them or single ones, and new entries with -f.
 
-It owns the options, the pages, and the plain form. `following` formats entries for people and follows.
+It owns the options and the plain form. `following` formats entries for people and follows.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ import typer
 
 from tailrace.app.cli.client_command import connected, on_server
 from tailrace.app.cli.following.entries import Line, Written, as_cells, as_json, as_text, print_lines
-from tailrace.app.cli.following.follow import PAGE_ENTRIES, Follower, page_of
+from tailrace.app.cli.following.follow import Follower, pages
 from tailrace.app.cli.output import note
 from tailrace.app.cli.quantities import first_id, is_id
 from tailrace.app.cli.server import Server, escaped, stream_path
 from tailrace.app.cli.streams.listings import Key
 from tailrace.app.cli.streams.rows import AsJson
-from tailrace.core.limits import PAGE_ENTRIES_MAX
 from tailrace.core.stream_id import format_id, id_ms, parse_id
 
 _BEFORE_ALL: Final = "0-0"
@@ -146,28 +145,9 @@ def _range(
 ) -> Iterable[Line]:
     count, last = counts
     if last is None:
-        return _pages(server, key, bounds, count, reverse=reverse)
-    newest = _pages(server, key, bounds, last, reverse=True)
+        return pages(server, key, bounds, count, reverse=reverse)
+    newest = pages(server, key, bounds, last, reverse=True)
     return newest if reverse else list(newest)[::-1]
-
-
-def _pages(
-    server: Server, key: bytes, bounds: tuple[str, str], most: int | None, *, reverse: bool
-) -> Iterator[Line]:
-    """Yield at most `most` entries within the bounds, page by page."""
-    start, end = bounds
-    left = most
-    while left is None or left > 0:
-        size = PAGE_ENTRIES if left is None else min(left, PAGE_ENTRIES_MAX)
-        order = "desc" if reverse else "asc"
-        parameters = [("order", order), ("start", start), ("end", end), ("count", str(size))]
-        page = page_of(server, key, parameters)
-        for entry in page["entries"]:
-            yield Line(key, entry)
-        if page["next"] is None:
-            return
-        start, end = (start, f"({page['next']}") if reverse else (f"({page['next']}", end)
-        left = None if left is None else left - len(page["entries"])
 
 
 def _before(start: str, last: int | None) -> str:
