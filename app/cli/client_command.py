@@ -2,8 +2,9 @@
 status.
 
 `on_server` marks such a command: it then has the options `--url`, `--context`, `--token` and `--token-file`
-beside its own. `connected` connects it to the server that they name. The exit status is 0, 1 (failed) or 2
-(wrong arguments). Prefer a file or the environment for the token: all users of the machine can see arguments.
+in addition to its own. `connected` connects it to the server that they name. The exit status is 0, 1 (failed)
+or 2 (wrong arguments). Prefer a file or the environment for the token: all users of the machine can see
+arguments.
 """
 
 from __future__ import annotations

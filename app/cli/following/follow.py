@@ -229,7 +229,7 @@ class Follower:
     def entries(self) -> Iterator[list[Line]]:
         """Yield the entries of each event as it arrives, without end.
 
-        A heartbeat yields an empty list, so that the caller notices that nobody reads its output.
+        A heartbeat yields an empty list, so that the caller notices when the reader of its output has exited.
         If the reader acknowledges, it acknowledges a list when the caller requests the next one. Raises
         `ServerProblem` if the first connection fails or if the server ends the tail with an error that a
         retry cannot solve.
