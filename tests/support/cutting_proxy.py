@@ -39,6 +39,11 @@ class CuttingProxy:
         with self._lock:
             self._budgets.extend(answer_bytes)
 
+    def cut_no_more(self) -> None:
+        """Cut no connection from now on."""
+        with self._lock:
+            self._budgets.clear()
+
     def serve(self) -> None:
         """Forward connections until `close`."""
         with suppress(OSError):
