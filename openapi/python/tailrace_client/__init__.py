@@ -26,19 +26,16 @@ if TYPE_CHECKING:
     from tailrace_client.blocking.items import Batch, Item
     from tailrace_client.blocking.stream import Stream
     from tailrace_client.consumer_options import ConsumerOptions
-    from tailrace_client.consumer_settings import GroupSettings
-    from tailrace_client.counting_hooks import CountingHooks, LoggingHooks
     from tailrace_client.entries import Delivery, Entry
     from tailrace_client.entry_calls import Page
     from tailrace_client.errors import TailraceError
     from tailrace_client.fields import BadFieldError, ExactFields, Fields, FieldsToAppend
-    from tailrace_client.group_settings import Backoff
-    from tailrace_client.hooks import ConsumerHooks
+    from tailrace_client.group_settings import Backoff, GroupSettings
+    from tailrace_client.hooks import ConsumerHooks, CountingHooks, LoggingHooks
     from tailrace_client.open_telemetry import OpenTelemetryHooks, current_traceparent
-    from tailrace_client.retention import Retention
     from tailrace_client.retry import NO_RETRIES, RetryPolicy
     from tailrace_client.scheduled_calls import ScheduledEntry
-    from tailrace_client.state_calls import StreamHead
+    from tailrace_client.state_calls import Retention, StreamHead
     from tailrace_client.stream_calls import ImportResult, Producer, Trim
     from tailrace_client.tail import Gap, StreamEntry
 
@@ -96,7 +93,7 @@ _MODULES = {
     "Consumer": "blocking.consumer",
     "ConsumerHooks": "hooks",
     "ConsumerOptions": "consumer_options",
-    "CountingHooks": "counting_hooks",
+    "CountingHooks": "hooks",
     "Delivery": "entries",
     "Entry": "entries",
     "ExactFields": "fields",
@@ -104,15 +101,15 @@ _MODULES = {
     "FieldsToAppend": "fields",
     "Gap": "tail",
     "Group": "blocking.group",
-    "GroupSettings": "consumer_settings",
+    "GroupSettings": "group_settings",
     "ImportResult": "stream_calls",
     "Item": "blocking.items",
-    "LoggingHooks": "counting_hooks",
+    "LoggingHooks": "hooks",
     "NO_RETRIES": "retry",
     "OpenTelemetryHooks": "open_telemetry",
     "Page": "entry_calls",
     "Producer": "stream_calls",
-    "Retention": "retention",
+    "Retention": "state_calls",
     "RetryPolicy": "retry",
     "ScheduledEntry": "scheduled_calls",
     "Stream": "blocking.stream",

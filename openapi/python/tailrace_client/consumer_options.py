@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from tailrace_client.consumer_settings import GroupSettings
+from tailrace_client.group_settings import GroupSettings
 
 if TYPE_CHECKING:
     from tailrace_client.fields import Fields

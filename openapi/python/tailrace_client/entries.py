@@ -1,9 +1,11 @@
-"""The entries that reads return, and their conversion from parsed JSON."""
+"""The entries that reads return, their conversion from parsed JSON, and the comparison of their ids.
+
+An id is `ms-seq`, both unsigned 64-bit integers. The server owns the rules for ids."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from tailrace_client.fields import Fields, fields_of
 
@@ -61,3 +63,22 @@ def slices_of_page(page: Mapping[str, Any], make: MakeDelivery) -> list[Slice]:
 def _delivery_of(value: Mapping[str, Any], make: MakeDelivery) -> Delivery:
     fields = None if value.get("deleted") else fields_of(value)
     return make(value["id"], fields, value["idle_ms"], value["deliveries"])
+
+
+# --- ids ----------------------------------------------------------------------------------------
+
+
+SEQ_MAX: Final = (1 << 64) - 1
+
+
+def lesser_end(last_id: str, end: str) -> str:
+    """Return the end of a range that ends at `end`, or at `last_id` if that is lower."""
+    if end == "+" or _position(last_id) < _position(end.removeprefix("(")):
+        return last_id
+    return end
+
+
+def _position(bound: str) -> tuple[int, int]:
+    """Return a bound as a pair of numbers. A time without a sequence includes all of its sequences."""
+    ms, _, seq = bound.partition("-")
+    return int(ms), int(seq) if seq else SEQ_MAX

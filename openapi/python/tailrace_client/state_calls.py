@@ -1,10 +1,10 @@
 """The calls of a stream as a whole: its state, settings, counters, groups and producers. This module sends
-nothing.
-"""
+nothing."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
 
 from tailrace_client import replies
 from tailrace_client.call import Answer, Call, given, member, nothing, record, records
@@ -12,7 +12,41 @@ from tailrace_client.generated import models
 from tailrace_client.generated.api import groups as groups_api
 from tailrace_client.generated.api import streams as streams_api
 from tailrace_client.generated.types import UNSET
-from tailrace_client.retention import RetentionChange, with_retention
+
+# --- retention ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Retention:
+    """The rules of one stream. An entry goes if one rule removes it, always the oldest entries first.
+
+    `max_age_ms`: how long an entry is kept, from the time in its id on. `max_length`: how many entries.
+    `max_bytes`: how many bytes of entries, as compact JSON before compression. `acknowledged`: whether
+    entries go that every group has acknowledged. `protect_unread`: whether entries stay that a group has not
+    read.
+    """
+
+    max_age_ms: int | None = None
+    max_length: int | None = None
+    max_bytes: int | None = None
+    acknowledged: bool = False
+    protect_unread: bool = False
+
+
+RetentionChange = Retention | Literal["keep"] | None
+"""New rules; `"keep"` keeps the rules, and None removes them all."""
+
+
+def with_retention(request: dict[str, Any], change: RetentionChange) -> dict[str, Any]:
+    """Add the change to the body of a request. The generated model cannot hold null, which removes rules."""
+    if change != "keep":
+        rules = None if change is None else asdict(change)
+        request["json"] = {**request.get("json", {}), "retention": rules}
+        request["headers"] = {**request.get("headers", {}), "Content-Type": "application/json"}
+    return request
+
+
+# --- calls --------------------------------------------------------------------------------------
 
 
 class StreamHead(NamedTuple):

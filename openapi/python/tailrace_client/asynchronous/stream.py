@@ -13,9 +13,8 @@ from tailrace_client.asynchronous.group import AsyncGroup
 from tailrace_client.asynchronous.stream_reads import AsyncStreamReads
 from tailrace_client.asynchronous.stream_writes import AsyncStreamWrites
 from tailrace_client.errors import TailraceError
-from tailrace_client.retention import RetentionChange
 from tailrace_client.session import AsyncSession
-from tailrace_client.state_calls import StreamHead
+from tailrace_client.state_calls import RetentionChange, StreamHead
 
 
 class AsyncStream(AsyncStreamWrites, AsyncStreamReads):

@@ -26,9 +26,9 @@ from tailrace_client.consumer_options import (
     claim_time,
     keys_of,
 )
-from tailrace_client.consumer_settings import GroupSettings
 from tailrace_client.consumer_state import ConsumerState
 from tailrace_client.errors import TailraceError
+from tailrace_client.group_settings import GroupSettings
 from tailrace_client.hooks import ConsumerHooks, Hooking
 from tailrace_client.leases import kept_after, leases_of, lose, lost_of
 from tailrace_client.session import MS_PER_S

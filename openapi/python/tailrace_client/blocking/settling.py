@@ -18,8 +18,8 @@ from tailrace_client import dead_letters
 from tailrace_client.blocking.items import Batch, Item, Settlement
 from tailrace_client.consumer_options import WrongHandlerError
 from tailrace_client.consumer_state import ConsumerState, Read, Settle, is_group_missing
+from tailrace_client.dead_letters import GroupPolicies, Verdict
 from tailrace_client.errors import TailraceError
-from tailrace_client.group_policies import GroupPolicies, Verdict
 from tailrace_client.hooks import Hooking, Outcome
 from tailrace_client.leases import settled
 from tailrace_client.session import Session

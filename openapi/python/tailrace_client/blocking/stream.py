@@ -15,9 +15,8 @@ from tailrace_client.blocking.group import Group
 from tailrace_client.blocking.stream_reads import StreamReads
 from tailrace_client.blocking.stream_writes import StreamWrites
 from tailrace_client.errors import TailraceError
-from tailrace_client.retention import RetentionChange
 from tailrace_client.session import Session
-from tailrace_client.state_calls import StreamHead
+from tailrace_client.state_calls import RetentionChange, StreamHead
 
 
 class Stream(StreamWrites, StreamReads):

@@ -12,11 +12,10 @@ from math import inf
 
 from tailrace_client import entry_calls, replies
 from tailrace_client.blocking.following import Following, exported
-from tailrace_client.entries import Entry
+from tailrace_client.entries import Entry, lesser_end
 from tailrace_client.entry_calls import Page
 from tailrace_client.errors import MISSING_ENTRY, TailraceError
 from tailrace_client.fields import Fields
-from tailrace_client.ids import lesser_end
 from tailrace_client.json_lines import entries_of_lines
 from tailrace_client.lines import Export, LineShape
 from tailrace_client.session import Session
