@@ -36,6 +36,7 @@ from tailrace_client.group_calls import NackMode
 
 NEW: Final = ">"
 FIRST: Final = "0-0"
+LAST: Final = "$"
 BEFORE_ALL: Final = (0, 0)
 """The order of a position that is not an id, such as `$`: the first id that is seen replaces it."""
 
@@ -129,9 +130,12 @@ class ConsumerState(Generic[ItemT]):
 
     def begin_anew(self, error: TailraceError) -> list[ItemT]:
         """Begin before the first entry of the stream whose group is missing: it is another one than before.
-        Return the items that the consumer held of the earlier stream."""
+        Return the items that the consumer held of the earlier stream. Of a missing stream, `$` is the
+        beginning: entries that are appended before the group exists again are new."""
         key = error.key
         if key not in self._seen:
+            if error.problem.get("missing") == "stream" and self._newest.get(str(key)) == LAST:
+                self._newest[str(key)] = FIRST
             return []
         assert isinstance(key, str)
         del self._seen[key]

@@ -19,7 +19,7 @@ from tailrace_client import (
     TailraceError,
 )
 from tailrace_client.consumer_options import ConsumerOptions
-from tailrace_client.consumer_state import Work
+from tailrace_client.consumer_state import ConsumerState, Work
 from tests.support.cutting_proxy import CuttingProxy
 
 Make = Callable[..., Consumer]
@@ -441,6 +441,19 @@ def test_a_stream_that_is_created_again_with_lower_ids_is_consumed_from_its_begi
                 consumer.stop()
     assert seen == ["old", "1-0", "9-0", "20-0"]
     assert pending(stream) == []
+
+
+@pytest.mark.parametrize("missing", ["stream", "group"])
+def test_a_consumer_that_has_received_nothing_begins_a_deleted_stream_at_its_beginning(
+    make: Make, missing: str
+) -> None:
+    consumer = make(after="$")
+    state = ConsumerState[Item](consumer.options)
+    key = consumer.options.streams[0]
+    problem = {"key": key, "group": "g", "missing": missing}
+    assert state.begin_anew(TailraceError("NOGROUP", "", status=404, problem=problem)) == []
+    [call] = state.create_calls()
+    assert call.request["json"]["after"] == {"stream": "0-0", "group": "$"}[missing]
 
 
 @pytest.mark.parametrize("settle", [Item.ack, Item.nack])

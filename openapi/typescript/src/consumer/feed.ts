@@ -163,7 +163,7 @@ export class Feed {
   /** Creates the missing group, or waits before the next read. Throws if neither can help. */
   async #recover(error: unknown): Promise<void> {
     if (isGroupMissing(error) && this.options.createGroup) {
-      if (await this.#isAnotherStream(error)) this.#beginAnew(error.key ?? "");
+      if (await this.#isAnotherStream(error)) this.#beginAnew(error);
       return this.createGroups();
     }
     if (!mayRepeat(error, true)) throw error;
@@ -192,9 +192,14 @@ export class Feed {
     }
   }
 
-  /** Begins before the first entry of the stream. The held items belong to an earlier stream. */
-  #beginAnew(key: string): void {
-    if (!this.#seen.delete(key)) return;
+  /**
+   * Begins before the first entry of the stream. The held items belong to an earlier stream. Of a missing
+   * stream, `$` is the beginning: entries that are appended before the group exists again are new.
+   */
+  #beginAnew({ key: name, problem }: TailraceError): void {
+    const key = name ?? "";
+    const isUnread = problem["missing"] === "stream" && this.#newest.get(key) === "$";
+    if (!this.#seen.delete(key)) return void (isUnread && this.#newest.set(key, "0-0"));
     this.#newest.set(key, "0-0");
     this.settling.lose([...this.settling.held.values()].filter((item) => item.key === key));
   }
