@@ -38,8 +38,9 @@ CRATES := build/rust-crates
 TYPESCRIPT := openapi/typescript/node_modules/.package-lock.json
 # The same for the console, whose built files are in the repository: `make serve` needs no Node.
 CONSOLE := app/console/node_modules/.package-lock.json
-# Separate packages in this repository.
-SDK := --editable 'openapi/python[fast]'
+# Separate packages in this repository. The server brings msgspec, so the SDK needs no extra: with one, pip would
+# look for the package in a registry.
+SDK := --editable openapi/python
 CLIENTS := $(SDK) --editable spark_client
 
 .PHONY: help
@@ -303,7 +304,7 @@ constraints: python-is-usable ## Update the pins in constraints.txt from a clean
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(PYTHON) -m venv "$$fresh"; \
 	"$$fresh/bin/python" -m pip install --quiet --disable-pip-version-check \
-	  '.[dev,bench,fuzz]' './openapi/python[fast]' ./spark_client; \
+	  '.[dev,bench,fuzz]' ./openapi/python ./spark_client; \
 	"$$fresh/bin/python" -m pip freeze --exclude tailrace --exclude tailrace-client --exclude tailrace-spark \
 	  > "$$fresh/pins"; \
 	if grep -vE '^[A-Za-z0-9._-]+==[A-Za-z0-9.+!-]+$$' "$$fresh/pins"; then echo 'not a plain pin' >&2; exit 1; fi; \
