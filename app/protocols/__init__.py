@@ -17,8 +17,7 @@ module             what it owns
 `turn_budget`      how long one connection may keep the event loop, for HTTP and WebSocket
 `hot_run`          the hot requests of one read of a connection, executed together
 `hot_turn`         the appends of one turn of the event loop, on all connections: run and answered together
-`answer_heads`     the heads of answers to hot requests
-`heads`            the head of a request, and the reader of heads that need no parser
+`heads`            heads of requests and of hot answers, and the reader of heads that need no parser
 `hot_observer`     metrics, slow log, access log and traces of hot requests
 `deadlines`        how long the server waits for a client
 `refusals`         the response to a request that the connection refuses

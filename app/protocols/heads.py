@@ -1,4 +1,4 @@
-"""The head of a request, and the reader of plain heads: without a parser, in a fraction of its time.
+"""Heads of requests and of hot answers, and the reader of plain heads, which needs no parser.
 
 A head is plain if it is whole in one read, and consists of a request line and header lines in the form that
 every HTTP client writes. The HTTP parser reads all other heads, so this module refuses none: it leaves them.
@@ -22,9 +22,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from tailrace.api.operations.headers import ELSEWHERE, USED, VARYING, HotClient, HotClients, UsedHeaders
 from tailrace.api.operations.requests import HotRoute, hot_route
+from tailrace.api.problems.table import NO_STORE
 from tailrace.core.limits import HEADERS_MAX
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -153,3 +155,37 @@ class PlainHeads:
                 self._lines.clear()
             self._lines[line] = said
         return said
+
+
+# --- heads of answers ------------------------------------------------------------------------------
+
+NO_STORE_LINES: Final = [(name.lower().encode(), value.encode()) for name, value in NO_STORE.items()]
+"""`Cache-Control`, as the connection writes it."""
+
+
+def answer_head(start: str, size: int, media_type: str, request_id: str, lines: str = "") -> str:
+    """Return the head of an answer. `start`: from `AnswerStarts`; `size`: the bytes of its body; `lines`:
+    further headers."""
+    return (
+        f"{start}content-length: {size}\r\ncontent-type: {media_type}\r\n"
+        f"x-request-id: {request_id}\r\n{lines}\r\n"
+    )
+
+
+class AnswerStarts:
+    """The first lines of answers, by status: status line and default headers, which uvicorn renews."""
+
+    def __init__(self) -> None:
+        self._headers: Headers | None = None
+        self._starts: dict[int, str] = {}
+
+    def of(self, status: int, headers: Headers) -> str:
+        """Return the lines before the headers of a single answer."""
+        if headers is not self._headers:
+            self._headers = headers
+            self._starts.clear()
+        start = self._starts.get(status)
+        if start is None:
+            lines = b"".join(b"%b: %b\r\n" % header for header in (*headers, *NO_STORE_LINES))
+            start = self._starts[status] = (STATUS_LINE[status] + lines).decode()
+        return start

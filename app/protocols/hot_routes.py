@@ -20,8 +20,7 @@ from tailrace.api.operations.requests import hot_route
 from tailrace.api.ports import HotStore, Watch
 from tailrace.api.principals import ANONYMOUS_LOCAL, Unauthenticated
 from tailrace.api.problems.table import RequestRefused
-from tailrace.app.protocols.answer_heads import AnswerStarts
-from tailrace.app.protocols.heads import PlainHeads, RequestHead
+from tailrace.app.protocols.heads import AnswerStarts, PlainHeads, RequestHead
 from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_request import NOT_RUN, HotConnection, HotRequest, ReadWait
 from tailrace.app.protocols.hot_turn import AppendAnswers, HotTurn, JoinedRequests

@@ -18,10 +18,9 @@ from uvicorn.server import ServerState
 
 from tailrace.api.operations.appends import PlainBodies
 from tailrace.api.wire.negotiation import JSON
-from tailrace.app.protocols.answer_heads import answer_head
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
-from tailrace.app.protocols.heads import PlainHead
+from tailrace.app.protocols.heads import PlainHead, answer_head
 from tailrace.app.protocols.hot_request import HotRequest, request_of
 from tailrace.app.protocols.hot_routes import HotRoutes
 from tailrace.app.protocols.request_reader import RequestReader

@@ -26,8 +26,7 @@ from tailrace.api.operations.headers import HotClient
 from tailrace.api.operations.table import XADD
 from tailrace.api.ports import Answer, Joining
 from tailrace.api.wire.negotiation import JSON
-from tailrace.app.protocols.answer_heads import AnswerStarts, answer_head
-from tailrace.app.protocols.heads import PlainHead
+from tailrace.app.protocols.heads import AnswerStarts, PlainHead, answer_head
 from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_request import HotConnection, HotRequest, request_of
 from tailrace.core.commands import Append, Command

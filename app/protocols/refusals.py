@@ -15,11 +15,10 @@ from uvicorn.server import ServerState
 
 from tailrace.api.http.request_id import new_request_id
 from tailrace.api.problems.table import PROBLEM_MEDIA_TYPE, HttpCode, problem
-from tailrace.app.protocols.answer_heads import NO_STORE_LINES
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest
 from tailrace.app.protocols.ending import Ending
-from tailrace.app.protocols.heads import Headers
+from tailrace.app.protocols.heads import NO_STORE_LINES, Headers
 from tailrace.app.protocols.hot_request import HotRequest
 from tailrace.app.protocols.state import ConnectionState, Event
 

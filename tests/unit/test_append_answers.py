@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tailrace.api.operations.appends import xadd_bytes
 from tailrace.api.wire.negotiation import JSON
-from tailrace.app.protocols.answer_heads import AnswerStarts, answer_head
+from tailrace.app.protocols.heads import AnswerStarts, answer_head
 from tailrace.app.protocols.hot_turn import AppendAnswers
 from tailrace.core.stream_id import MAX_ID, StreamId, make_id
 
