@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tailrace.app.cli.server import RefusedByServer, Server
 from tailrace.core.errors import StreamError
-from tailrace.core.parser import parse_queued
 
 REPLIES_IN_BASE64: Final = {"Upstash-Encoding": "base64"}
 
@@ -161,6 +160,9 @@ class Session:
         return OK
 
     def _gather(self, gathered: list[Words], words: Words) -> Reply:
+        # Importing the parser takes longer than a request, and only transactions need it.
+        from tailrace.core.parser import parse_queued  # noqa: PLC0415
+
         try:
             parse_queued(words)
         except StreamError as error:

@@ -7,7 +7,6 @@ there is no other difference.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -221,6 +220,8 @@ class AsyncSession:
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, like `Session.send`."""
+        import asyncio  # noqa: PLC0415 - blocking programs start sooner without it
+
         attempts = self.attempts(is_idempotent=call.is_idempotent)
         while True:
             try:
