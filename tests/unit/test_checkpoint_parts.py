@@ -170,6 +170,21 @@ def test_a_part_ends_where_its_bytes_suffice(tmp_path: Path, monkeypatch: pytest
     assert read_back(tmp_path) == expected
 
 
+def test_changed_blocks_in_parts_stand_before_the_later_blocks_of_the_table(tmp_path: Path) -> None:
+    with closing(Disk(tmp_path)) as disk:
+        for line in (c.SetConfig((("stream-node-max-entries", 2),)), c.Append(b"s", [FRAGMENT] * 40)):
+            disk.write(disk.engine.execute(line, 1000).effects)
+        disk.checkpoint()
+        blocks = disk.engine.keyspace.streams[b"s"].log.blocks
+        first_ids = tuple(block.first_id for block in blocks[:8])
+        disk.write(disk.engine.execute(c.DeleteEntries(b"s", first_ids), 1000).effects)
+        steps = disk.checkpoint_steps()
+        while not _parts(disk.writing):
+            next(steps)
+        expected = picture(disk.engine.keyspace, LATER_MS)
+    assert read_back(tmp_path) == expected
+
+
 # --- what reads a directory in the midst of a checkpoint -----------------------------------------------
 
 

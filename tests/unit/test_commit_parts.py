@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from tailrace.app.store import rows
-from tailrace.app.store.rows import PART_BYTES, estimated_bytes
+from tailrace.app.store.rows import PART_BYTES, RowParts, estimated_bytes
 from tailrace.core.effects import Effect, EntriesAppended
+from tailrace.core.storage.records import encode_effects
 from tests.support.commit_scene import Scene, created, play
 
 HALF = PART_BYTES // 2
@@ -90,6 +91,21 @@ def test_a_large_append_is_divided_among_parts_of_its_row_and_loses_nothing() ->
         assert [fragment for each in pieces for fragment in each.fragments] == whole.fragments
     # The small first entry does not hide how large the others are.
     assert [len(each.ids) for each in appends] == [3, 3, 3, 2, 1, 2, 1, 1, 1, 1]
+
+
+def test_appends_that_are_too_large_for_one_part_together_are_parts_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoded: list[int] = []
+
+    def encode(effects: Sequence[Effect]) -> bytes:
+        encoded.append(len(effects))
+        return encode_effects(effects)
+
+    monkeypatch.setattr(rows, "encode_effects", encode)
+    large, small = appended(b"a", 2 * PART_BYTES - 1_000), appended(b"b", 10)
+    RowParts().add([*large, *small, *large, *large])
+    assert encoded == [2, 1, 1]
 
 
 def test_the_pieces_of_a_large_append_are_as_large_as_a_part() -> None:

@@ -108,6 +108,23 @@ def test_a_body_that_stops_does_not_take_the_answer_of_the_request_before_it() -
     asyncio.run(story())
 
 
+def test_requests_and_cut_connections_are_counted() -> None:
+    async def story() -> None:
+        protocol, transport = connected(EngineStore(Engine()))
+        protocol.data_received(GET)
+        await until(partial(has_answers, transport, 1))
+        await until(lambda: protocol.state.answering is Answering.FREE)
+        assert protocol.server_state.total_requests == 1
+        protocol.data_received(GET[:-2])
+        for _ in range(2):
+            assert not protocol.registry.cuts
+            protocol.check_deadlines(DEFAULT_LIMITS.header_timeout_s)
+        assert protocol.registry.cuts == {"header_timeout": 1}
+        assert protocol.server_state.total_requests == 1
+
+    asyncio.run(story())
+
+
 def test_a_connection_that_is_lingering_ends_at_once_when_the_server_stops() -> None:
     async def story() -> None:
         protocol, transport = connected(EngineStore(Engine()))
