@@ -1,7 +1,7 @@
 """Random requests from the OpenAPI document: no response is a 500, and the document describes every response.
 
-The engine is the real one, in process. Another seed: `TESTS_FUZZ_SEED=n`; more requests for each
-operation: `TESTS_FUZZ_EXAMPLES=n`.
+The engine is the real one, in process. A run takes a third of the operations, others every day. Another
+seed: `TESTS_FUZZ_SEED=n`; all operations, each with so many requests: `TESTS_FUZZ_EXAMPLES=n`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.support.api_client import ApiClient, the_document
+from tests.support.seeds import is_due
 
 SEED: Final = int(os.environ.get("TESTS_FUZZ_SEED", "17"))
 EXAMPLES: Final = int(os.environ.get("TESTS_FUZZ_EXAMPLES", "15"))
+SHARE: Final = 1 if "TESTS_FUZZ_EXAMPLES" in os.environ else 3
 
 
 def code_conformance(_context: object, response: Any, case: schemathesis.Case[Any]) -> None:
@@ -57,6 +59,13 @@ def _is_endless(context: Any) -> bool:
     return "text/event-stream" in str(context.operation.definition.raw["responses"])
 
 
+def is_left_to_another_day(context: Any) -> bool:
+    """Schemathesis plans the requests of each operation when it collects, in every process of a run."""
+    return not is_due(OPERATIONS.index(context.operation.definition.raw["operationId"]), SHARE)
+
+
+OPERATIONS: Final = list(the_document().operations)
+
 REFUSALS: Final = ["400", "404", "406", "409", "413", "415", "422"]
 """The statuses for a request that does not match its schema; 413 if it is too large."""
 
@@ -70,6 +79,7 @@ schema = (
     )
     .exclude(func=_is_endless)
     .exclude(operation_id=["tail", "tail_streams"])
+    .exclude(func=is_left_to_another_day)
 )
 """Without the tails: they end only with their client, and have tests of their own."""
 

@@ -20,7 +20,7 @@ from tailrace.core.storage.data_files import FILE_NAME
 from tests.crash.crash_clients import Connection
 from tests.support.server_process import ServerProcess, running_server, tailrace
 
-ROUNDS: Final = 4
+ROUNDS: Final = 2
 KEY: Final = "s"
 FILES: Final = (FILE_NAME, f"{FILE_NAME}-shm")
 

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from tests.crash.crash_clients import GONE, Connection
+from tests.support.seeds import some_each_day
 from tests.support.server_process import running_server
 
 STREAMS: Final = 8
@@ -58,7 +59,7 @@ def acknowledged_until_killed(port: int) -> tuple[dict[str, list[int]], tuple[st
     raise AssertionError("the server was not killed")
 
 
-@pytest.mark.parametrize("steps", [1, 3, 4, 5, 7, 9, 30])
+@pytest.mark.parametrize("steps", some_each_day([1, 3, 4, 5, 7, 9, 30], 3))
 def test_a_kill_between_two_steps_of_a_checkpoint_loses_nothing(tmp_path: Path, steps: int) -> None:
     program = tmp_path / "serve"
     program.write_text(PROGRAM.replace("{python}", sys.executable).replace("{steps}", str(steps)))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.seeds import some_each_day
 from tests.support.server_process import ServerProcess, running_server
 from tests.support.wire import TIMEOUT_S, Answer, Wire, request, wired
 
@@ -195,7 +196,7 @@ def test_a_text_that_is_not_valid_in_one_read_with_a_close_frame_ends_the_connec
     assert b"\x88\x02\x03\xe8" in wire.read_to_end()
 
 
-@pytest.mark.parametrize("case", UNREADABLE)
+@pytest.mark.parametrize("case", some_each_day(UNREADABLE, 3))
 def test_handshakes_that_cannot_be_read_take_no_connection_for_good(tmp_path: Path, case: str) -> None:
     """As many as the limit of connections: the server still serves the next client."""
     raw, status, _ = UNREADABLE[case]

@@ -105,7 +105,7 @@ def state() -> State:
     return State(SCALE)
 
 
-@pytest.mark.parametrize("case", some_each_day(CASES, 10), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some_each_day(CASES, 40), ids=lambda case: case.name)
 def test_a_request_lets_others_have_their_turn(app: Any, state: State, case: Case) -> None:
     loop = CountingLoop()
     try:

@@ -10,6 +10,7 @@ from secrets import token_hex
 import pytest
 
 from tests.migrate.places import End, Word, migrate, migrated
+from tests.support.seeds import some_each_day
 from tests.support.server_process import running_server
 
 
@@ -163,17 +164,20 @@ def test_a_time_to_live_goes_along_between_servers_that_have_it(
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [
-        (["XADD", "%", "9-0", "a", "b"], "entry 9-0 is only in the target"),
-        (["XDEL", "%", "5-0"], "entry 5-0 is only in the source"),
-        (["XSETID", "%", "800-0"], "last_id is 6-0 in the source and 800-0 in the target"),
-        (["XACK", "%", "g", "5-0"], "group g: pending entry 5-0 is owned by c"),
-        (["XCLAIM", "%", "g", "d", 0, "5-0", "RETRYCOUNT", 8], "after 8 deliveries in the target"),
-        (["XGROUP", "CREATECONSUMER", "%", "g", "x"], "group g: consumer x is only in the target"),
-        (["XGROUP", "SETID", "%", "g", "0"], "group g: the last delivered id is 6-0 in the source"),
-        (["XGROUP", "DESTROY", "%", "g"], "group g is only in the source"),
-        (["DEL", "%"], "the stream is missing in the target"),
-    ],
+    some_each_day(
+        [
+            (["XADD", "%", "9-0", "a", "b"], "entry 9-0 is only in the target"),
+            (["XDEL", "%", "5-0"], "entry 5-0 is only in the source"),
+            (["XSETID", "%", "800-0"], "last_id is 6-0 in the source and 800-0 in the target"),
+            (["XACK", "%", "g", "5-0"], "group g: pending entry 5-0 is owned by c"),
+            (["XCLAIM", "%", "g", "d", 0, "5-0", "RETRYCOUNT", 8], "after 8 deliveries in the target"),
+            (["XGROUP", "CREATECONSUMER", "%", "g", "x"], "group g: consumer x is only in the target"),
+            (["XGROUP", "SETID", "%", "g", "0"], "group g: the last delivered id is 6-0 in the source"),
+            (["XGROUP", "DESTROY", "%", "g"], "group g is only in the source"),
+            (["DEL", "%"], "the stream is missing in the target"),
+        ],
+        3,
+    ),
 )
 def test_a_comparison_finds_each_kind_of_difference(
     change: list[Word], said: str, redis_8: End, another_redis_8: End, tmp_path: Path

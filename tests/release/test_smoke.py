@@ -129,6 +129,7 @@ def test_the_python_client_appends_reads_and_consumes(
     assert not environment.installed() & {*SERVERS_OWN, "msgspec"}
 
 
+@pytest.mark.long
 def test_the_spark_package_brings_neither_the_server_nor_a_spark(release: Release, tmp_path: Path) -> None:
     wheels = [release.wheel("tailrace_spark"), release.wheel("tailrace_client")]
     environment = environment_with(tmp_path, wheels)

@@ -9,6 +9,8 @@ import pytest
 from tailrace_client import Tailrace
 from tests.spark.spark_processes import driver
 
+pytestmark = pytest.mark.long
+
 STREAM = "connect:in"
 RIDERS = ["Castilla", "Norem", "Prickett"]
 

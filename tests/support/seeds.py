@@ -1,4 +1,4 @@
-"""The seeds of random tests: ten that change every day in `make test`, further ones in `make test-all`.
+"""The seeds of random tests: five that change every day in `make test`, further ones in `make test-all`.
 
 `TESTS_SEED` is the first seed. Every run prints it, so that a failure of another day can be repeated.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ NAME: Final = "TESTS_SEED"
 PER_DAY: Final = 1000
 """The distance of the first seeds of two days: more than any test uses."""
 
-IN_EVERY_RUN: Final = 10
+IN_EVERY_RUN: Final = 5
 
 FIRST_SEED: Final = int(os.environ.setdefault(NAME, str(datetime.now(UTC).toordinal() * PER_DAY)))
 """The first seed. It is set in the environment for the processes that this one starts: midnight changes
@@ -35,8 +35,12 @@ def _long(case: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.long)
 
 
-def some_each_day(cases: Sequence[Any], share: int) -> list[Any]:
+def is_due(number: int, share: int) -> bool:
+    """Return whether the case of this number is one of those of the day: one of `share`."""
+    return number % share == FIRST_SEED // PER_DAY % share
+
+
+def some_each_day(cases: Iterable[Any], share: int) -> list[Any]:
     """Return the cases of a test as its parameters. `make test` takes one of `share` cases, others every
     day."""
-    today = FIRST_SEED // PER_DAY % share
-    return [case if number % share == today else _long(case) for number, case in enumerate(cases)]
+    return [case if is_due(number, share) else _long(case) for number, case in enumerate(cases)]

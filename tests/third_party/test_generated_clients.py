@@ -38,6 +38,7 @@ def printed(*command: str) -> list[str]:
     return ran.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_the_program_of_the_go_page_prints_what_the_page_says(base_url: str, tmp_path: Path) -> None:
     (source,) = fenced("docs/go.md", "go")
     (output,) = fenced("docs/go.md", "text")
@@ -68,6 +69,7 @@ def test_the_generated_go_client_appends_reads_and_acknowledges(base_url: str, t
     ]
 
 
+@pytest.mark.long
 def test_the_generated_java_client_appends_reads_and_acknowledges(base_url: str, tmp_path: Path) -> None:
     target, classes = tmp_path / "client", tmp_path / "classes"
     generator(

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 import pytest
 
+from tests.support.seeds import some_each_day
 from tests.support.typescript import node
 
 HERE: Final = Path(__file__).parent
@@ -43,7 +44,9 @@ def ran(program: Path, *arguments: str) -> str:
 
 @pytest.mark.parametrize(
     ("document", "rules"),
-    [*((name, "spectral.yaml") for name in OPENAPI), ("asyncapi.json", "spectral-asyncapi.yaml")],
+    some_each_day(
+        [*((name, "spectral.yaml") for name in OPENAPI), ("asyncapi.json", "spectral-asyncapi.yaml")], 3
+    ),
 )
 def test_spectral_finds_nothing(document: str, rules: str) -> None:
     options = ("--ruleset", str(HERE / rules), "--fail-severity", "hint")

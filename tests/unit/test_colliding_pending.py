@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
 from random import Random
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from tailrace.core.pending.pending_list import PendingEntriesList
 from tailrace.core.pending_invariants import check_group
 from tailrace.core.storage.state import decode_group, encode_group
 from tests.support.colliding_ids import Counted, colliding_ids, counted
+from tests.support.seeds import some_each_day
 from tests.unit.test_many_ids import command
 from tests.unit.test_trim_work import stream_of
 
@@ -112,8 +114,7 @@ STEPS: Final[dict[str, Callable[[Scene], object]]] = {
 }
 
 
-@pytest.mark.parametrize("portion", [1, 3, 40, 1_000, COUNT])
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("step", "portion"), some_each_day(product(STEPS, [1, 3, 40, 1_000, COUNT]), 3))
 def test_ids_with_one_hash_are_compared_a_limited_number_of_times(step: str, portion: int) -> None:
     scene = Scene(portion)
     assert most_equal_hashes(scene.pending) <= FEW_IDS

@@ -7,6 +7,7 @@ ids with one hash, each id is compared with half of the others.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from random import Random
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from tailrace.core.replies import Entries, PendingEntry, ReadReply, StreamRead
 from tailrace.core.schedule import Schedule
 from tests.support.colliding_ids import Counted, colliding_ids, counted
 from tests.support.engine_calls import FRAGMENT, Calls
+from tests.support.seeds import some_each_day
 
 COUNT: Final = 2_000
 COMPARISONS_PER_ID_MAX: Final = 500
@@ -86,9 +88,10 @@ PENDING: Final[dict[str, Callable[[Any], c.Command]]] = {
 }
 
 
-@pytest.mark.parametrize("delivered", ["together", "alone", "before"])
-@pytest.mark.parametrize("order", ["rising", "in no order"])
-@pytest.mark.parametrize("name", PENDING)
+@pytest.mark.parametrize(
+    ("name", "order", "delivered"),
+    some_each_day(product(PENDING, ["rising", "in no order"], ["together", "alone", "before"]), 5),
+)
 def test_a_command_on_pending_entries_compares_its_ids_a_few_times(
     name: str, order: str, delivered: str
 ) -> None:

@@ -24,9 +24,12 @@ from tests.remote.semantics.left_out import (
 from tests.support.engines import engine, executable_of
 from tests.support.gateway_client import GatewayClient
 from tests.support.redis_server import required
+from tests.support.seeds import is_due
 from tests.support.server_process import running_server
 
 STORE = "redis-8.10.2"
+OF_TEXTS = {"test_documents_problems_on_an_engine.py", "test_problem_words_on_an_engine.py"}
+"""Tests of texts, of which a third runs on a day: gateways and servers share the code that writes them."""
 
 
 @pytest.fixture(scope="session")
@@ -64,9 +67,11 @@ def is_left_out(parameters: str) -> bool:
     return bool(PREPARED_INSIDE.search(parameters) or REFUSED.match(parameters))
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out tests that a gateway cannot be given, and expect the failures that are known differences."""
     here = Path(__file__).parent
+    number = 0
     for item in list(items):
         if item.path.parent != here:
             continue
@@ -75,3 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             items.remove(item)
         if name in DIFFERENT:
             item.add_marker(pytest.mark.xfail(reason=DIFFERENT[name], strict=True))
+        if item.path.name in OF_TEXTS:
+            number += 1
+            if not is_due(number, 3):
+                item.add_marker(pytest.mark.long)
