@@ -108,10 +108,7 @@ class MeasuredEngine:
         return replies, outcome
 
     def note_refusal(self, command: Command, refusal: StreamError | StoreUnavailable) -> None:
-        """Count a rejected command, including one that the store rejected before it reached the engine. O(1).
-
-        `EngineStore.submit` does not call this: its caller runs a rejected command again by `execute`.
-        """
+        """Count a rejected command, also one that the store rejected before it reached the engine. O(1)."""
         self.figures.refused(command, refusal.code)
 
     def _note_slow(self, who: str, commands: Sequence[Command], engine_ns: int) -> None:

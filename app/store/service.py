@@ -184,6 +184,7 @@ class EngineStore:
                 return None
             answer = outcome.reply
         except (StreamError, StoreUnavailable) as refusal:
+            self._engine.note_refusal(command, refusal)
             answer = kept(refusal)
         if self._publisher.log.is_behind:
             self._publisher.hand_over(receive, answer)

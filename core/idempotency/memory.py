@@ -99,9 +99,7 @@ class IdempotencyMemory:
 
     def remember(self, producer: bytes, key: bytes, made: Remembered) -> None:
         """Remember a new key without an epoch, and forget keys above the bounds. O(1) amortised."""
-        if self.timed is _NO_TIMED:
-            self.timed = TimedKeys()
-        self.timed.remember(producer, key, made, self.maxsize)
+        self._own_timed().remember(producer, key, made, self.maxsize)
         self.keys_added += 1
 
     def remember_in_epoch(
