@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS ?=
 # How many processes run the tests: more than there are cores, because many tests wait for others.
-TEST_PROCESSES ?= 4
+TEST_PROCESSES ?= 3
 BENCH_ARGS ?=
 
 # A stamp file records that the requirements of these files are installed. It is older than a file that has changed.
