@@ -38,14 +38,14 @@ def test_the_program_of_the_page_works_off_what_it_can_and_gives_up_a_poison_ent
     with running_server(tmp_path) as process, Server(process.base_url) as api:
         with worker(process.base_url, tmp_path) as output:
             until(lambda: api.blocked() == 1)
-            api.command("XADD", "work", "1-0", "task", "paint")
-            api.command("XADD", "work", "2-0", "tool", "glue")
-            api.command("XADD", "work", "3-0", "task", "saw")
-            until(lambda: api.command("XLEN", "work:dead") == 1)
-            until(lambda: api.command("XPENDING", "work", "workers")[0] == 0)
+            api.command("XADD", "chores", "1-0", "task", "paint")
+            api.command("XADD", "chores", "2-0", "tool", "glue")
+            api.command("XADD", "chores", "3-0", "task", "saw")
+            until(lambda: api.command("XLEN", "chores:dead") == 1)
+            until(lambda: api.command("XPENDING", "chores", "workers")[0] == 0)
             printed = output.read_text()
         assert printed.startswith("paint\n")
         assert "saw\n" in printed
         assert printed.count("left pending: 2-0") == 3
-        ((_, words),) = api.command("XRANGE", "work:dead", "-", "+")
+        ((_, words),) = api.command("XRANGE", "chores:dead", "-", "+")
         assert words == ["id", "2-0", "tool", "glue"]

@@ -37,10 +37,10 @@ SCRIPTS: Final = {
     "start: events": ("race:france", fenced("docs/start.md", "js")[0]),
     "start: socket": ("race:france", fenced("docs/start.md", "js")[1]),
     "websocket": ("race:france", "".join(fenced("docs/websocket.md", "js"))),
-    "consuming: loop": ("work", f"{CONSUMING[0]} consume(handle);"),
+    "consuming: loop": ("chores", f"{CONSUMING[0]} consume(handle);"),
     "consuming: tail": ("race:france", CONSUMING[1]),
     "consuming: behind a proxy": ("race:france", CONSUMING[2]),
-    "consuming: as a consumer": ("work", CONSUMING[0] + CONSUMING[3]),
+    "consuming: as a consumer": ("chores", CONSUMING[0] + CONSUMING[3]),
 }
 
 
@@ -48,7 +48,7 @@ SCRIPTS: Final = {
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     folder: Path = tmp_path_factory.mktemp("browser")
     with running_server(folder) as server:
-        group = f"{server.base_url}/v1/streams/work/groups/workers"
+        group = f"{server.base_url}/v1/streams/chores/groups/workers"
         httpx.put(group, json={"after": "0", "create_stream": True}).raise_for_status()
         with browsing(f"{server.base_url}/docs", folder / "profile") as opened:
             yield opened
