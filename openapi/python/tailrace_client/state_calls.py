@@ -54,13 +54,13 @@ class StreamHead(NamedTuple):
 
     `first_id`: the id of the first entry; None if the stream is empty. `last_id`: the last id that the stream
     issued, also if that entry is deleted. `incarnation`: it differs from that of every other stream,
-    including an earlier stream with the same key.
+    including an earlier stream with the same key; None if the engine behind a gateway refuses to store it.
     """
 
     length: int
     first_id: str | None
     last_id: str
-    incarnation: str
+    incarnation: str | None
 
 
 def length(key: str) -> Call[int]:
@@ -145,5 +145,5 @@ def _head(answer: Answer) -> StreamHead:
         int(headers["x-stream-length"]),
         headers.get("x-first-id"),
         headers["x-last-id"],
-        headers["x-incarnation"],
+        headers.get("x-incarnation"),
     )
