@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tailrace_client import Tailrace
 from tailrace_spark.errors import DataLoss
 from tests.spark.readers import Query, add, batch_parts, delete, drop, ids_in, trim
 
@@ -43,6 +44,21 @@ def test_entries_that_are_trimmed_before_the_task_of_their_part_ends_are_data_lo
         with pytest.raises(DataLoss, match=TRIMMED):
             ids_in(query.reader.read(part))
     assert ids_in(query.reader.read(parts[2])) == NINE[6:]
+
+
+def test_entries_that_are_trimmed_behind_one_that_a_group_still_needs_are_data_loss(base_url: str) -> None:
+    add(base_url, "behind", *NINE)
+    query = Query(base_url, stream="behind")
+    end = query.plan()
+    with Tailrace(base_url) as tailrace:
+        group = tailrace.stream("behind").group("slow")
+        group.create("0")
+        group.read("consumer")
+        group.ack(*NINE[1:])
+        tailrace.stream("behind").trim(min_id="99-0", approximate=False, references="acknowledged")
+        assert tailrace.stream("behind").info().first_id == "1-0"
+    with pytest.raises(DataLoss, match=TRIMMED):
+        query.run(end)
 
 
 def test_a_batch_that_an_earlier_release_planned_is_data_loss_once_it_is_trimmed(base_url: str) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pyarrow as pa
@@ -20,6 +21,7 @@ from tailrace_spark.source.options import write_options
 from tailrace_spark.source.parts import Part
 from tailrace_spark.source.selection import literal_prefix, selected
 from tailrace_spark.source.shares import packs_of
+from tests.spark.faulty_proxy import Fault, faulty_proxy
 from tests.spark.readers import Query, add, batch_parts, delete, drop, options_for
 
 
@@ -338,3 +340,16 @@ def test_a_pack_has_a_bounded_number_of_entries_and_streams() -> None:
     assert packs_of({**counts, "f": 9}, 18, 9) == {"a": 0, "b": 0, "c": 0, "d": 0}
     assert packs_of(dict.fromkeys("abcde", 1), 9, 2) == {"a": 0, "b": 0, "c": 1, "d": 1}
     assert packs_of({}, 9, 2) == {}
+
+
+def test_a_small_stream_costs_a_batch_read_four_requests(base_url: str) -> None:
+    """Its look and its count on the driver, its export and its check in the task."""
+    names = [f"cost:{number}" for number in range(5)]
+    for name in names:
+        add(base_url, name, "1-0", "2-0")
+    port = urlsplit(base_url).port
+    assert port
+    with faulty_proxy(port, lambda _: Fault.NONE) as proxy:
+        reader, (part,) = batch_parts(proxy.url, streams=",".join(names))
+        assert len(list(rows_in(reader.read(part)))) == 10
+        assert proxy.fired[Fault.NONE] == 4 * len(names)

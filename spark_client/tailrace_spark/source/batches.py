@@ -33,16 +33,17 @@ Counts: TypeAlias = Mapping[str, int]
 
 def counts_of(selection: Selection, waiting: Stretches) -> Counts:
     """Return how many entries each stretch has, the stretch that is furthest behind first. Raises
-    `DataLoss` if entries were trimmed.
+    `DataLoss` if all of them were trimmed.
 
-    The count comes first: entries that were trimmed before it would otherwise be neither counted nor missed.
+    A stretch with entries becomes part of a batch, whose tasks notice entries that were trimmed.
     """
     counts = {}
     for name, stretch in sorted(waiting.items(), key=lambda item: parsed(item[1].after)):
         if not stretch.is_empty:
             stream = selection.stream(name)
             counts[name] = stream.count(stretch.after, stretch.end)
-            stream.check_untrimmed(stretch.after)
+            if not counts[name]:
+                stream.check_whole(stretch.after, stretch.incarnation)
     return counts
 
 

@@ -1,9 +1,10 @@
 """The parts of a batch: Spark plans one task for each part, and the task reads it.
 
 A part is a range of ids in one incarnation of a stream, or several such ranges in streams with few entries.
-So a task that is retried or runs twice reads the same entries. A task looks at a stream before and after it
-reads: entries that were trimmed, and a stream that was deleted or created again, are data loss. This module
-keeps nothing between tasks.
+So a task that is retried or runs twice reads the same entries. After its read, a task checks each stream:
+entries that were trimmed, and a stream that was deleted or created again, are data loss. An earlier
+incarnation never comes back, so one check is enough. If a loss is no error, the task looks before it reads
+instead, and reads nothing from another incarnation. This module keeps nothing between tasks.
 """
 
 from __future__ import annotations
@@ -61,8 +62,7 @@ def read_part(options: ReadOptions, columns: Columns, part: InputPartition) -> I
 
 def _read_range(options: ReadOptions, columns: Columns, part: Range) -> Iterator[pa.RecordBatch]:
     stream = SourceStream(options.of(part.stream))
-    if not stream.is_still(part.incarnation):
+    if not options.fail_on_data_loss and not stream.is_still(part.incarnation):
         return
     yield from replace(columns, stream=part.stream).batches(stream.lines(part.start, part.end))
-    if stream.is_still(part.incarnation):
-        stream.check_untrimmed(just_below(part.start))
+    stream.check_whole(just_below(part.start), part.incarnation)

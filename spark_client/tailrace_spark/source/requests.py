@@ -63,10 +63,9 @@ def source_error(error: TailraceError, where: str) -> SourceError:
     if error.code == "NO_SUCH_STREAM":
         return no_such_stream(where)
     if error.code == "POSITION_TRIMMED":
-        begins = error.problem.get("first_id")
-        return data_loss(
-            f"entries were trimmed before they were read; the stream begins at {begins} now", where
-        )
+        first_id, last_id = (error.problem.get(name) for name in ("first_id", "last_id"))
+        now = f"begins at {first_id}" if first_id else f"ends at {last_id}"
+        return data_loss(f"entries were trimmed before they were read; the stream {now} now", where)
     if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return SourceError(
             f"{where}: {with_status(error)}: check that the token is valid and may read this stream"

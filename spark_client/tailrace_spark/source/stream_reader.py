@@ -179,8 +179,7 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             counts = {name: stream.count(after, position.id)}
             parts = part_counts(self._options, counts).get(name, 0)
             ends = part_ends(stream, after, position.id, parts)
-        if stream.is_still(position.incarnation):
-            stream.check_untrimmed(after)
+        stream.check_whole(after, position.incarnation)
         return replace(position, ends=ends)
 
 

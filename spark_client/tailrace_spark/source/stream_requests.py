@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final, TypeVar
 
 from tailrace_client import Stream, TailraceError
-from tailrace_client.call import Answer, Call, nothing
+from tailrace_client.call import Call
 from tailrace_client.generated.api.entries import xrange
 from tailrace_client.generated.api.reads import xread
-from tailrace_client.generated.api.streams import head_stream
 from tailrace_client.generated.models import ReadBody, ReadPosition
 from tailrace_client.generated.types import UNSET
 from tailrace_client.replies import StreamState
 from tailrace_spark.entry_ids import LAST_POSSIBLE_ID, just_below, later
+from tailrace_spark.errors import DataLoss
 from tailrace_spark.source.requests import Requests, data_loss, source_error
 
 T = TypeVar("T")
@@ -37,7 +36,7 @@ RECREATED: Final = (
 @dataclass(frozen=True, slots=True)
 class Look:
     """A stream as it was seen. `start`: the id just below its first entry; for an empty stream its last id,
-    because new ids are always greater. `incarnation`: None if the server is of a release without them."""
+    because new ids are always greater. `incarnation`: None if it is unknown (`StreamHead`)."""
 
     start: str
     last_id: str
@@ -56,15 +55,16 @@ class SourceStream(Requests):
 
         This request returns no entries, unlike `state`. Its errors have no text, so `state` then asks for it.
         """
-        request = head_stream._get_kwargs(self.options.stream)  # noqa: SLF001 - the operations name them so
         try:
-            return self.client().session.send(Call(request, _look_of, is_idempotent=True))
+            head = self._stream().head()
         except TailraceError as error:
-            if error.status == HTTPStatus.NOT_FOUND:
-                return None
             if error.status and not error.retryable:
                 self.state()
             raise source_error(error, self.where) from error
+        if head is None:
+            return None
+        start = head.last_id if head.first_id is None else just_below(head.first_id)
+        return Look(start, head.last_id, head.incarnation)
 
     def start_of(self) -> str:
         """Return the id just below the first entry, as `Look.start`."""
@@ -88,14 +88,36 @@ class SourceStream(Requests):
         if self.options.fail_on_data_loss:
             raise data_loss(what, self.where)
 
-    def check_untrimmed(self, after: str) -> None:
-        """Raise `DataLoss` if entries after `after` were trimmed and the options make that an error."""
+    def check_whole(self, after: str, incarnation: str | None) -> None:
+        """Raise `DataLoss` if the stream is not this incarnation any more, or if entries after `after` were
+        trimmed, and the options make that an error. `incarnation`: None if it is unknown.
+
+        A server answers both with one request. A gateway does not name the incarnation in the response, so
+        it is asked for.
+        """
         if not self.options.fail_on_data_loss:
             return
+        try:
+            seen = self._incarnation_of_untrimmed(after, incarnation)
+        except DataLoss:
+            self.is_still(incarnation)  # The error of a new stream says so.
+            raise
+        if seen is None or seen != incarnation:
+            self.is_still(incarnation)
+
+    def _incarnation_of_untrimmed(self, after: str, incarnation: str | None) -> str | None:
         request = xrange._get_kwargs(  # noqa: SLF001 - the generated operations name them so
-            self.options.stream, start=UNSET, end=UNSET, order=UNSET, after=after, count=1, strict=True
+            self.options.stream,
+            start=UNSET,
+            end=UNSET,
+            order=UNSET,
+            after=after,
+            count=1,
+            strict=True,
+            incarnation=incarnation or UNSET,
         )
-        self.send(lambda client: client.session.send(Call(request, nothing, is_idempotent=True)))
+        call = Call(request, lambda answer: answer.headers.get("X-Incarnation"), is_idempotent=True)
+        return self.send(lambda client: client.session.send(call))
 
     def page_end(self, after: str, count: int) -> str | None:
         """Return the id that ends a page of `count` entries after `after`; None if there are no entries."""
@@ -151,9 +173,3 @@ class SourceStream(Requests):
 
     def _stream(self) -> Stream:
         return self.client().stream(self.options.stream)
-
-
-def _look_of(answer: Answer) -> Look:
-    first_id, last_id = answer.headers.get("X-First-Id"), answer.headers["X-Last-Id"]
-    start = last_id if first_id is None else just_below(first_id)
-    return Look(start, last_id, answer.headers.get("X-Incarnation"))

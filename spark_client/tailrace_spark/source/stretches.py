@@ -84,8 +84,8 @@ def _start_of_query(stream: SourceStream, look: Look, bound: Bound) -> str:
     """Return the id just below the first entry that the query reads."""
     if bound.kind == "latest":
         return look.last_id
-    if bound.kind == "id":
-        stream.check_untrimmed(bound.id)
+    if bound.kind == "id" and later(bound.id, look.last_id) != bound.id:
+        stream.check_whole(bound.id, look.incarnation)
     return later(look.start, bound.id)
 
 
