@@ -26,7 +26,7 @@ from tailrace_spark.errors import DataLoss
 from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.options import read_options
 from tailrace_spark.source.parts import Part, parts_of
-from tailrace_spark.source.stream_requests import SourceStream
+from tailrace_spark.source.requests import SourceStream
 from tests.support.engines import RedisOnPort, executable_of
 from tests.support.live_gateway import LiveGateway, live_gateway
 from tests.support.redis_server import required

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from tailrace_client import Tailrace, TailraceError
-from tailrace_spark.endpoint import Endpoint
+from tailrace_spark.endpoint import Endpoint, TokenSource
 from tailrace_spark.errors import SinkError
 from tailrace_spark.sink.appender import Appender
 from tailrace_spark.sink.commit import BEGUN, Batch, Commit, State
@@ -23,7 +23,6 @@ from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts
 from tailrace_spark.sink.sender import Replay, Sender, Sent
 from tailrace_spark.sink.staging import Chunk, Places, Stager, encoding_of, places_of
-from tailrace_spark.tokens import TokenSource
 from tests.support.engines import RedisOnPort, executable_of
 from tests.support.live_gateway import live_gateway
 from tests.support.redis_server import required

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from tailrace_spark import TailraceSink
-from tailrace_spark.endpoint import urls_of
+from tailrace_spark.endpoint import TokenSource, urls_of
 from tailrace_spark.errors import BadOption
-from tailrace_spark.tokens import TokenSource
 
 URL = "http://127.0.0.1:1"
 SECRET = "tlr_1_not-to-be-seen"  # noqa: S105 - it opens nothing

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows, ReadMinRows
 
 from tailrace_spark.errors import BadOption
-from tailrace_spark.source.limits import duration_ms
-from tailrace_spark.source.shares import parts_for, shares
+from tailrace_spark.source.batches import parts_for, shares
+from tailrace_spark.source.options import duration_ms
 from tests.spark.readers import Query, add, batch_parts, options_for
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from tailrace_spark.entry_ids import earlier, just_above, just_below, later
 from tailrace_spark.errors import BadOption
-from tailrace_spark.source.offsets import Bound, ending_bound, starting_bound
 from tailrace_spark.source.options import read_options, write_options
+from tailrace_spark.source.selection import Bound, ending_bound, starting_bound
 
 SEQ_MAX = (1 << 64) - 1
 REQUIRED = {"url": "http://127.0.0.1:1", "stream": "s"}

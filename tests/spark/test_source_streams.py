@@ -15,12 +15,12 @@ import pytest
 from tailrace_client import Tailrace
 from tailrace_spark.errors import BadOption, DataLoss, SourceError
 from tailrace_spark.sink.staging import places_of
-from tailrace_spark.source import looks
+from tailrace_spark.source import requests
+from tailrace_spark.source.batches import packs_of
 from tailrace_spark.source.checkpoint import Offset
 from tailrace_spark.source.options import write_options
 from tailrace_spark.source.parts import Part
 from tailrace_spark.source.selection import literal_prefix, selected
-from tailrace_spark.source.shares import packs_of
 from tests.spark.faulty_proxy import Fault, faulty_proxy
 from tests.spark.readers import Query, add, batch_parts, delete, drop, options_for
 
@@ -272,7 +272,7 @@ def test_the_group_moves_in_each_stream(base_url: str) -> None:
 def test_names_that_are_not_utf_8_match_no_pattern_and_end_no_list(
     base_url: str, streams_per_page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looks, "STREAMS_PER_PAGE", streams_per_page)
+    monkeypatch.setattr(requests, "STREAMS_PER_PAGE", streams_per_page)
     for name in ("u:a", "u:%80", "u:%80b", "u:%C3%BC"):
         httpx.post(f"{base_url}/v1/streams/{name}/entries", json={"fields": {"n": "1"}}).raise_for_status()
     assert set(streams_in(Query(base_url, streamPattern="u:.*"))) == {"u:a", "u:ü"}

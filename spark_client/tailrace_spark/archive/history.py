@@ -30,7 +30,7 @@ from tailrace_spark.option_checks import check_classic
 from tailrace_spark.source.columns import SCHEMA
 from tailrace_spark.source.data_source import TailraceDataSource
 from tailrace_spark.source.options import ReadOptions, read_options
-from tailrace_spark.source.stream_requests import SourceStream
+from tailrace_spark.source.requests import SourceStream
 
 INCARNATION: Final = "historyIncarnation"
 """The option with the incarnation that the stream must have."""

@@ -47,10 +47,9 @@ from tailrace_spark.entry_ids import earlier, just_above, later
 from tailrace_spark.errors import BadArchive, DataLoss
 from tailrace_spark.option_checks import check_classic, integer_within, one_of
 from tailrace_spark.source.data_source import TailraceDataSource
-from tailrace_spark.source.offsets import ending_bound
 from tailrace_spark.source.options import ReadOptions, read_options
-from tailrace_spark.source.requests import source_error
-from tailrace_spark.source.stream_requests import SourceStream
+from tailrace_spark.source.requests import SourceStream, source_error
+from tailrace_spark.source.selection import ending_bound
 
 Trimming = Literal["all", "acknowledged", "nothing"]
 References = Literal["keep", "acknowledged"]

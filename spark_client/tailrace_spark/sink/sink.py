@@ -34,7 +34,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-from tailrace_spark.endpoint import Endpoint, urls_of
+from tailrace_spark.endpoint import Endpoint, TokenSource, urls_of
 from tailrace_spark.errors import BadOption, headed_by_sentence
 from tailrace_spark.option_checks import check_classic, text
 from tailrace_spark.sink.claims import Claim, claim
@@ -53,7 +53,6 @@ from tailrace_spark.sink.reports import (
     staged_in,
 )
 from tailrace_spark.sink.sender import QUERY_ID
-from tailrace_spark.tokens import TokenSource
 
 REPORTS_KEPT: Final = 100
 U64: Final = "decimal(20,0)"

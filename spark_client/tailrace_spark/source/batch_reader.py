@@ -19,14 +19,12 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from tailrace_spark.entry_ids import earlier
 from tailrace_spark.errors import BadOption, sentence_first
-from tailrace_spark.source.batches import counts_of, planned
+from tailrace_spark.source.batches import Stretch, Stretches, counts_of, planned, stretches_after
 from tailrace_spark.source.columns import Columns
-from tailrace_spark.source.limits import LIMITING
-from tailrace_spark.source.looks import Selection
-from tailrace_spark.source.options import ReadOptions
+from tailrace_spark.source.options import LIMITING, ReadOptions
 from tailrace_spark.source.parts import parts_of, read_part
 from tailrace_spark.source.pushdown import narrowed
-from tailrace_spark.source.stretches import Stretch, Stretches, stretches_after
+from tailrace_spark.source.requests import Selection
 
 
 @sentence_first

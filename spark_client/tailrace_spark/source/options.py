@@ -8,19 +8,24 @@ options that writing shares with the sink (chunks, dead letters, compression).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from re import Pattern
 from typing import Final, Literal, cast, get_args
 
-from tailrace_spark.endpoint import Endpoint, urls_of
+from tailrace_spark.endpoint import Endpoint, TokenSource, urls_of
 from tailrace_spark.errors import BadOption
 from tailrace_spark.option_checks import integer_within, one_of, refuse_unknown, text
 from tailrace_spark.sink.options import SinkOptions, sink_options
-from tailrace_spark.source.limits import LIMITING, Limits, limits_of
-from tailrace_spark.source.offsets import Bounds, ending_bounds, starting_bounds
-from tailrace_spark.source.selection import SELECTING, check_bounds, selected
-from tailrace_spark.tokens import TokenSource
+from tailrace_spark.source.selection import (
+    SELECTING,
+    Bounds,
+    check_bounds,
+    ending_bounds,
+    selected,
+    starting_bounds,
+)
 
 Mode = Literal["permissive", "dropmalformed", "failfast"]
 
@@ -32,6 +37,14 @@ POLL_TIMEOUT_MAX_MS: Final = 60_000
 RETRY_DEADLINE_MAX_MS: Final = 86_400_000
 TIMEOUT_MAX_MS: Final = 3_600_000
 BATCH_ID_MAX: Final = 1 << 62
+
+LIMITING: Final = ("minEntriesPerTrigger", "maxTriggerDelay", "maxEntriesPerTrigger", "maxBytesPerTrigger")
+BOUND_MAX: Final = 1 << 62
+UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+WORDS: Final = {
+    "": "ms", "millisecond": "ms", "second": "s", "min": "m", "minute": "m", "hour": "h", "day": "d"
+}  # fmt: skip
+DURATION: Final = re.compile(r"\s*(\d{1,12})\s*([a-z]*)\s*", re.ASCII | re.IGNORECASE)
 
 SHARED: Final = ("url", "token", "tokenEnv", "tokenFile", "caFile", "retryDeadlineMs", "timeoutMs")
 READING: Final = (
@@ -70,12 +83,27 @@ SPARKS_OWN: Final = ("checkpointLocation", "queryName")
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one micro-batch; None: no bound. `delay_ms`: how long a batch waits for `min_entries`."""
+
+    min_entries: int | None
+    delay_ms: int
+    max_entries: int | None
+    max_bytes: int | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is no bound."""
+        return self.min_entries is None and self.max_entries is None and self.max_bytes is None
+
+
+@dataclass(frozen=True, slots=True)
 class ReadOptions:
     """The checked options of a read.
 
     `streams`: the names of the streams; empty if `pattern` selects them. `starting`, `ending`: the range of
-    each stream, from just after one id up to and including another id; see `offsets`. `limits`: bounds of one
-    micro-batch. `min_partitions`: the least number of partitions of a batch, if it has as many entries.
+    each stream, from just after one id up to and including another id; see `selection`. `limits`: bounds of
+    one micro-batch. `min_partitions`: the least number of partitions of a batch, if it has as many entries.
     `fail_on_data_loss`: whether entries that were gone before they were read are an error. `group`: a
     consumer group whose position follows the progress of the query. `mode`: whether text that does not fit
     its column's type becomes null, drops its entry or is an error. `corrupt_record`: the name of the column
@@ -220,3 +248,40 @@ def _flag(name: str, value: str) -> bool:
 def _word(name: str, options: Mapping[str, str], *choices: str) -> str:
     """Return an option that is one of a few words, in any case. The first word is the default."""
     return one_of(name, options.get(name, choices[0]).casefold(), choices)
+
+
+# --- the limits of a micro-batch --------------------------------------------------------------------------
+
+
+def limits_of(options: Mapping[str, str]) -> Limits:
+    """Return the limits that the options set. Raises `BadOption`."""
+    limits = Limits(
+        min_entries=_bound("minEntriesPerTrigger", options),
+        delay_ms=duration_ms("maxTriggerDelay", options.get("maxTriggerDelay", "15m")),
+        max_entries=_bound("maxEntriesPerTrigger", options),
+        max_bytes=_bound("maxBytesPerTrigger", options),
+    )
+    least, most = limits.min_entries, limits.max_entries
+    if least is None and "maxTriggerDelay" in options:
+        raise BadOption("maxTriggerDelay: it has no effect without minEntriesPerTrigger; set both")
+    if least is not None and most is not None and least > most:
+        raise BadOption(
+            f"minEntriesPerTrigger: {least} is greater than maxEntriesPerTrigger, {most}; use a smaller "
+            "number"
+        )
+    return limits
+
+
+def duration_ms(name: str, value: str) -> int:
+    """Return a duration (`15m`, `90 seconds`) in milliseconds; a number alone is in milliseconds. Raises
+    `BadOption`."""
+    found = DURATION.fullmatch(value)
+    word = found[2].casefold() if found else "?"
+    unit = word if word in UNITS_MS else WORDS.get(word.removesuffix("s"))
+    if found is None or unit is None:
+        raise BadOption(f"{name}: {value!r} is not a duration, such as 15m, 90s, 500ms or 1h")
+    return int(found[1]) * UNITS_MS[unit]
+
+
+def _bound(name: str, options: Mapping[str, str]) -> int | None:
+    return None if name not in options else integer_within(name, options[name], 1, BOUND_MAX)

@@ -20,7 +20,7 @@ from tailrace_spark.entry_ids import just_above, just_below
 from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.options import ReadOptions
-from tailrace_spark.source.stream_requests import SourceStream
+from tailrace_spark.source.requests import SourceStream
 
 
 class Range(NamedTuple):

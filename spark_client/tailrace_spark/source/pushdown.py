@@ -38,7 +38,7 @@ from tailrace_spark.entry_ids import (
     parsed,
 )
 from tailrace_spark.sink.entry_form import ID, STREAM, TIMESTAMP
-from tailrace_spark.source.offsets import EPOCH
+from tailrace_spark.source.selection import EPOCH
 
 Range: TypeAlias = tuple[str, str]
 """The ids (after, end]: after the first, up to and including the second."""

@@ -1,4 +1,4 @@
-"""The streaming read: decides the range of each micro-batch.
+"""The streaming read: decides the range of each micro-batch, and reports how far the query is.
 
 How it works. An offset contains, for each stream, the id where the batch ends and how the batch is split
 into parts; Spark stores it in the checkpoint. The first `latestOffset` pins where the query begins, because
@@ -11,12 +11,14 @@ What can go wrong, and what happens then:
 * The driver dies: the restarted query has the same parts again and reads the same entries, except those that
   were deleted one by one in between.
 * Entries after the offset were trimmed: this is an error, unless `failOnDataLoss` is false; then the query
-  continues with the entries that are left. `latestOffset` and `partitions` check this, and each task checks
-  it again after its read.
+  continues with the entries that are left. `partitions` checks this, and each task checks it again after its
+  read; `latestOffset` checks it only if no entry is left.
 * A stream was deleted, or created again: the same applies. If the query continues, it reads the new stream
   from its beginning.
 
-This reader never trims or acknowledges anything.
+Spark calls `commit` of a source only after it planned the next batch, and never calls `stop`, so neither of
+them moves the group of the options. Spark asks for the next batch when all earlier batches are done: then the
+group moves. This reader never trims or acknowledges anything.
 """
 
 from __future__ import annotations
@@ -38,15 +40,23 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from tailrace_spark.errors import BadOption, sentence_first
-from tailrace_spark.source.batches import Counts, counts_of, limited, part_counts, part_ends, planned
+from tailrace_spark.entry_ids import later, parsed
+from tailrace_spark.errors import BadOption, SourceError, sentence_first
+from tailrace_spark.source.batches import (
+    Counts,
+    Stretches,
+    counts_of,
+    limited,
+    part_counts,
+    part_ends,
+    planned,
+    stretches_after,
+)
 from tailrace_spark.source.checkpoint import UNPINNED, Offset, Position, Positions, offset_of, positions_of
 from tailrace_spark.source.columns import Columns
-from tailrace_spark.source.looks import Looks, Selection
 from tailrace_spark.source.options import MS_PER_S, ReadOptions
 from tailrace_spark.source.parts import parts_of, read_part
-from tailrace_spark.source.progress import GroupMover, progress
-from tailrace_spark.source.stretches import Stretches, stretches_after
+from tailrace_spark.source.requests import Look, Looks, Selection
 
 log: Final = logging.getLogger(__name__)
 
@@ -192,3 +202,65 @@ def _pinned(waiting: Stretches) -> Positions:
 
 def _reached(known: Positions, gone: Sequence[str]) -> Positions:
     return {name: position.reached() for name, position in known.items() if name not in gone}
+
+
+# --- what a query shows of its progress -------------------------------------------------------------------
+
+
+class GroupMover:
+    """Moves the group of the options in each stream. `_moved_to`: the current position of the group."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._moved_to: dict[str, str] = {}
+
+    def move(self, done: Positions, looks: Looks) -> None:
+        """Move the group to the positions that are `done`, in each stream that is still the same.
+
+        If the first attempt in a stream fails, for example because the token lacks the scope, the error ends
+        the query. Later failures are only logged, since they affect only the displayed lag.
+        """
+        group = self._selection.options.group
+        if group is None:
+            return
+        for name, position in done.items():
+            if _is_same(position, looks.get(name)) and self._moved_to.get(name) != position.id:
+                self._move(group, name, position.id)
+
+    def _move(self, group: str, name: str, done: str) -> None:
+        try:
+            self._selection.stream(name).move_group(group, done)
+        except SourceError as error:
+            if name not in self._moved_to:
+                raise
+            log.warning("the group %r of %r was not moved to %s: %s", group, name, done, error)
+        self._moved_to[name] = done
+
+
+def progress(selection: Selection, planned: Positions, looks: Looks) -> dict[str, Any]:
+    """Return the end of each stream, how many entries are in no batch yet, and for how many seconds the
+    oldest of them has been waiting, by the driver's clock."""
+    streams = {
+        name: _progress_of(selection, name, planned[name], look)
+        for name, look in looks.items()
+        if look is not None and name in planned
+    }
+    return {
+        "entries_behind": sum(stream["entries_behind"] for stream in streams.values()),
+        "lag_seconds": max((stream["lag_seconds"] for stream in streams.values()), default=0.0),
+        "streams": streams,
+    }
+
+
+def _progress_of(selection: Selection, name: str, position: Position, look: Look) -> dict[str, Any]:
+    behind, lag_s = 0, 0.0
+    if later(look.last_id, position.id) != position.id:
+        stream = selection.stream(name)
+        behind = stream.count(position.id)
+        oldest = stream.page_end(position.id, 1)
+        lag_s = 0.0 if oldest is None else max(time.time() - parsed(oldest)[0] / MS_PER_S, 0.0)
+    return {"id": look.last_id, "entries_behind": behind, "lag_seconds": round(lag_s, 3)}
+
+
+def _is_same(position: Position, look: Look | None) -> bool:
+    return look is not None and position.incarnation in (None, look.incarnation)
