@@ -33,14 +33,13 @@ from tailrace.api.wire.negotiation import JSON, accepts, media_type_of
 
 VARYING: Final = frozenset(
     {
-        b"content-length",
         b"traceparent",
         b"tracestate",
         b"x-request-id",
         *PRODUCER_HEADER_NAMES,
     }
 )
-"""The headers whose values may differ with each request of a client."""
+"""The headers whose values may differ with each request of a client, and that need not be remembered."""
 
 _OF_CLIENT: Final = (
     b"host",
@@ -52,7 +51,7 @@ _OF_CLIENT: Final = (
     b"connection",
 )
 
-USED: Final = frozenset({*_OF_CLIENT, *VARYING})
+USED: Final = frozenset({*_OF_CLIENT, b"content-length", *VARYING})
 
 ELSEWHERE: Final = frozenset(
     {
@@ -75,6 +74,9 @@ CLIENTS_MAX: Final = 1024
 CLIENT_BYTES_MAX: Final = 4_096
 """The clients that a server remembers, and the longest headers of one of them. At this number it forgets all:
 anyone may send heads that differ."""
+
+DIGITS_MAX: Final = 9
+"""The most digits in the length of a hot request's body."""
 
 UsedHeaders: TypeAlias = Mapping[bytes, bytes]
 """The values of the headers in `USED` that a request has, by name."""
@@ -106,12 +108,36 @@ class HotClient(Struct, frozen=True, eq=False, gc=False):
     """The CORS headers of the answers, each with its end of line."""
 
 
+class HotHeaders(Struct, frozen=True, eq=False, gc=False):
+    """What all headers of a request say. `used`: those in `USED`. `length`: the bytes of the body; None if no
+    header says it. `names_producer`: whether the request has an idempotency key, or a part of it."""
+
+    client: HotClient
+    used: UsedHeaders
+    length: int | None
+    names_producer: bool
+
+
+def with_varying(headers: HotHeaders, used: UsedHeaders) -> HotHeaders:
+    """Return the headers of another request of the client, with these used headers."""
+    return HotHeaders(headers.client, used, headers.length, not PRODUCER_HEADER_NAMES.isdisjoint(used))
+
+
 class HotClients:
     """The clients of one server, by their headers. `security` decides which pages may send requests."""
 
     def __init__(self, security: Security) -> None:
         self._security = security
         self._clients: MutableMapping[tuple[bytes | None, ...], HotClient | None] = {}
+
+    def read(self, used: UsedHeaders) -> HotHeaders | None:
+        """Return what the headers of a request say; None if the documented route has to answer it."""
+        client = self.of(used)
+        if client is None:
+            return None
+        text = used.get(b"content-length")
+        length = int(text) if text is not None and text.isdigit() and len(text) <= DIGITS_MAX else None
+        return HotHeaders(client, used, length, not PRODUCER_HEADER_NAMES.isdisjoint(used))
 
     def of(self, headers: UsedHeaders) -> HotClient | None:
         """Return the client; None if the documented route has to answer it. O(1) for a known client."""

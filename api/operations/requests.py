@@ -18,11 +18,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from tailrace.api.operations.headers import HotClient, UsedHeaders
+from tailrace.api.operations.headers import HotHeaders, UsedHeaders
 from tailrace.api.operations.queries import NotPlain, Query, plain_query
 from tailrace.api.operations.table import OPERATIONS, XADD, Operation
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.wire.idempotency import PRODUCER_HEADER_NAMES, idempotency_of
+from tailrace.api.wire.idempotency import idempotency_of
 from tailrace.api.wire.names import name_from_path
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.limits import NAME_BYTES_MAX
@@ -71,63 +71,51 @@ class HotRoute(Struct, frozen=True, gc=False):
         return self.operation.answer_of(reply, command, self.names, _NATURAL)
 
 
-def hot_route(method: bytes, target: bytes, headers: UsedHeaders, client: HotClient) -> HotRoute | None:
-    """Return the route of a hot request, None for every other request. O(target)."""
-    path, mark, raw_query = target.partition(b"?")
-    targets = _TARGETS.get(method)
-    found = None if targets is None else targets.fullmatch(path)
+def hot_route(line: bytes, headers: HotHeaders) -> HotRoute | None:
+    """Return the route of a hot request with this request line, None for every other request. O(line)."""
+    found = _LINES.fullmatch(line)
     if found is None:
         return None
-    operation, groups = _FOUND[found.lastgroup or ""]
-    if not _has_body_of(operation, headers, client):
-        return None
+    operation, media_type, groups, query_group = _FOUND[found.lastgroup or ""]
+    length = headers.length
     query = None
-    if operation.media_type is None:
-        query = plain_query(raw_query, operation.parameters)
-        if query is None:
+    if media_type is None:
+        query = plain_query(found[query_group] or b"", operation.parameters)
+        if query is None or length or (length is None and b"content-length" in headers.used):
             return None
-    if mark and not query:
+    elif length is None or length > operation.body_bytes_max or headers.client.media_type != media_type:
         return None
-    try:
-        names = [_name(found[group]) for group in groups]
-    except RequestRefused:
-        return None
-    is_of_producer = operation.is_append and not PRODUCER_HEADER_NAMES.isdisjoint(headers)
-    producer = headers if is_of_producer else None
-    joins = names[0] if operation is XADD and not is_of_producer else None
-    return HotRoute(operation, names, query, producer, joins)
+    names = [found[group] for group in groups]
+    if line.find(_PERCENT) >= 0 or len(line) > NAME_BYTES_MAX:
+        try:
+            names = [name_from_path(name.decode("latin-1")) for name in names]
+        except RequestRefused:
+            return None
+    if operation.is_append and headers.names_producer:
+        return HotRoute(operation, names, query, headers.used, None)
+    return HotRoute(operation, names, query, None, names[0] if operation is XADD else None)
 
 
-def _name(segment: bytes) -> bytes:
-    """Return the name that a segment of a path encodes. Raises `RequestRefused`."""
-    if b"%" in segment or len(segment) > NAME_BYTES_MAX:
-        return name_from_path(segment.decode("latin-1"))
-    return segment
+def _pattern_of(operation: Operation) -> str:
+    """Return the pattern of the operation's request lines: a group for each name in the path, one for the
+    query of a GET, and an empty group at the end, which has the name of the operation."""
+    path = _NAME.join(re.escape(part) for part in operation.path_parts)
+    query = _QUERY if operation.media_type is None else ""
+    return f"{operation.method.decode()} {path}{query} HTTP/1\\.1(?P<{operation.name}>)"
 
 
-def _has_body_of(operation: Operation, headers: UsedHeaders, client: HotClient) -> bool:
-    """Return whether the request has a body of the operation's media type, and says its length."""
-    length = headers.get(b"content-length")
-    if operation.media_type is None:
-        return length is None or length == b"0"
-    if length is None or client.media_type != operation.media_type:
-        return False
-    return length.isdigit() and int(length) <= operation.body_bytes_max
+_PERCENT: Final = ord("%")
+
+_NAME: Final = r"""([!"$-.0->@-~]+)"""
+_QUERY: Final = r"""(?:\?([!"$-~]+))?"""
+_LINES: Final = re.compile("|".join(map(_pattern_of, OPERATIONS)).encode())
+"""The request lines of all operations, with visible characters only."""
 
 
-def _targets_of(method: bytes) -> re.Pattern[bytes]:
-    """Return the pattern of all paths. The matching outer group names the operation; its inner groups are the
-    parameters of the path."""
-    own = (operation for operation in OPERATIONS if operation.method == method)
-    return re.compile("|".join(f"(?P<{operation.name}>{operation.pattern})" for operation in own).encode())
+def _found(operation: Operation) -> tuple[Operation, str | None, Sequence[int], int]:
+    """Return the operation, its media type, the groups of the names in its path, and that of the query."""
+    end = _LINES.groupindex[operation.name] - (operation.media_type is None)
+    return operation, operation.media_type, tuple(range(end - len(operation.path_parts) + 1, end)), end
 
 
-_TARGETS: Final = {method: _targets_of(method) for method in (b"GET", b"POST")}
-
-_FOUND: Final = {
-    operation.name: (operation, tuple(range(first + 1, first + 1 + operation.path.count("{"))))
-    for pattern in _TARGETS.values()
-    for operation in OPERATIONS
-    if (first := pattern.groupindex.get(operation.name)) is not None
-}
-"""Each operation, and the groups of the names in its path."""
+_FOUND: Final = {operation.name: _found(operation) for operation in OPERATIONS}

@@ -74,11 +74,10 @@ class Operation:
         assert scope != "admin", "the hot way records no act in the audit log"
         return scope
 
-    @property
-    def pattern(self) -> str:
-        """The pattern of its requests' paths: one group for each parameter of the path."""
-        parts = re.split(r"\{\w+\}", self.path)
-        return "([^/?]+)".join(re.escape(part) for part in parts)
+    @cached_property
+    def path_parts(self) -> Sequence[str]:
+        """The parts of its requests' paths: a name is between one and the next."""
+        return re.split(r"\{\w+\}", self.path)
 
     def head_of(self, reply: Reply) -> tuple[int, Mapping[str, str]]:
         """Return the status and the further headers of the answer to `reply`."""

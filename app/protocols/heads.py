@@ -11,8 +11,8 @@ Rules that must hold:
 * The length of the body is one `Content-Length` of digits. A head with `Transfer-Encoding`, `Expect` or
   `Upgrade` is never plain.
 
-A client repeats most lines of its heads. The server remembers what a line says, so that it reads only new
-lines. Most bytes of a browser's head are lines that say nothing to the server.
+A client repeats its headers, apart from a few lines whose values vary. The server remembers what the other
+lines say together, so that it reads these only once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from tailrace.api.operations.headers import ELSEWHERE, USED, VARYING, HotClient, HotClients, UsedHeaders
+from tailrace.api.operations.headers import VARYING, HotClients, HotHeaders, used_headers, with_varying
 from tailrace.api.operations.requests import HotRoute, hot_route
 from tailrace.api.problems.table import NO_STORE
 from tailrace.core.limits import HEADERS_MAX
@@ -34,17 +34,18 @@ Headers = Sequence[tuple[bytes, bytes]]
 PLAIN_HEAD_BYTES_MAX: Final = 16_384
 """A longer head goes to the parser. Browsers and proxies send less than half of this."""
 
-LINES_MAX: Final = 4_096
-LINE_BYTES_MAX: Final = 512
-"""The lines that a server remembers, and the longest of them. At this number it forgets all."""
+BLOCKS_MAX: Final = 1_024
+BLOCK_BYTES_MAX: Final = 2_048
+"""The blocks of headers that a server remembers, and the longest of them. At this number it forgets all."""
 
 _END: Final = b"\r\n\r\n"
-_REQUEST_LINE: Final = re.compile(rb"(GET|POST) (/[!\"$-~]*) HTTP/1\.1")
-_LINE: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?((?:[!-~](?:[\t -~]*[!-~])?)?)")
-_LENGTH: Final = re.compile(rb"[0-9]{1,9}")
-
-_NO_HEADER: Final = (b"", b"")
-"""What a line says that means nothing."""
+_VALUE: Final = rb"(?:[!-~](?:[\t -~]*[!-~])?)?"
+_HEADER: Final = rb"\r\n([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?(" + _VALUE + rb")"
+_BLOCK: Final = re.compile(rb"(?:" + _HEADER + rb")*")
+_HEADERS: Final = re.compile(_HEADER)
+_VARYING: Final = re.compile(
+    rb"\r\n((?i:" + b"|".join(sorted(VARYING)) + rb")): ?(" + _VALUE + rb")(?=\r\n|\Z)"
+)
 
 
 class RequestHead(NamedTuple):
@@ -68,13 +69,18 @@ class RequestHead(NamedTuple):
         headers = [(name.lower(), value.strip(b" ")) for name, _, value in pairs]
         return cls(method, target, "1.1", headers, keep_alive=True)
 
+    @property
+    def line(self) -> bytes:
+        """The request line."""
+        return b"%b %b HTTP/%b" % (self.method, self.target, self.version.encode())
+
     def to_bytes(self) -> bytes:
         """Return the head as bytes of HTTP."""
         lines = b"".join(b"%b: %b\r\n" % header for header in self.headers)
-        return b"%b %b HTTP/%b\r\n%b\r\n" % (self.method, self.target, self.version.encode(), lines)
+        return b"%b\r\n%b\r\n" % (self.line, lines)
 
 
-class PlainHead(Struct, frozen=True):
+class PlainHead(Struct, frozen=True, gc=False):
     """A head as bytes, and what it says. `head_size`: the length of `raw`. `size`: the bytes of the whole
     request, with its body."""
 
@@ -82,8 +88,7 @@ class PlainHead(Struct, frozen=True):
     head_size: int
     size: int
     route: HotRoute
-    client: HotClient
-    headers: UsedHeaders
+    headers: HotHeaders
 
 
 class PlainHeads:
@@ -91,7 +96,7 @@ class PlainHeads:
 
     def __init__(self, clients: HotClients) -> None:
         self._clients = clients
-        self._lines: dict[bytes, tuple[bytes, bytes]] = {}
+        self._blocks: dict[bytes, HotHeaders] = {}
 
     def find(self, data: bytes, start: int) -> PlainHead | None:
         """Return the head at `start` of `data`; None if it is not plain, or not that of a hot request.
@@ -99,62 +104,46 @@ class PlainHeads:
         end = data.find(_END, start, start + PLAIN_HEAD_BYTES_MAX)
         if end < 0:
             return None
-        lines = data[start:end].split(b"\r\n")
-        found = _REQUEST_LINE.fullmatch(lines[0])
-        if found is None or len(lines) > HEADERS_MAX:
+        line_end = data.find(b"\r\n", start)
+        block = data[line_end:end]
+        headers = self._blocks.get(block) or self._headers(block)
+        if headers is None:
             return None
-        lines[0] = b""
-        headers = self._headers(lines)
-        client = None if headers is None else self._clients.of(headers)
-        if headers is None or client is None:
-            return None
-        route = hot_route(found[1], found[2], headers, client)
+        route = hot_route(data[start:line_end], headers)
         if route is None:
             return None
-        length = headers.get(b"content-length", b"0")
-        head_size = end - start + len(_END)
-        return PlainHead(
-            data[start : start + head_size], head_size, head_size + int(length), route, client, headers
-        )
+        end += len(_END)
+        head_size = end - start
+        return PlainHead(data[start:end], head_size, head_size + (headers.length or 0), route, headers)
 
-    def _headers(self, lines: list[bytes]) -> UsedHeaders | None:
-        """Return what the lines say; None if one of them is for the parser or the documented route."""
-        found: dict[bytes, bytes] = {}
-        known = self._lines
-        for line in lines:
-            said = known.get(line)
-            if said is None:
-                said = self._read(line)
-                if said is None:
-                    return None
-            name, value = said
-            if name:
-                if name in found:
-                    return None
-                found[name] = value
-        return found
+    def _headers(self, block: bytes) -> HotHeaders | None:
+        """Return what the headers of a block say; None if one of them is for the parser or the documented
+        route."""
+        parts = _VARYING.split(block)
+        if len(parts) == 1:
+            return self._read(block)
+        stable = b"".join(parts[::3])
+        headers = self._blocks.get(stable) or self._read(stable)
+        if headers is None:
+            return None
+        used = {**headers.used}
+        for index in range(1, len(parts), 3):
+            used[parts[index].lower()] = parts[index + 1]
+        if len(used) < len(headers.used) + len(parts) // 3:
+            return None  # a header is given twice
+        return with_varying(headers, used)
 
-    def _read(self, line: bytes) -> tuple[bytes, bytes] | None:
-        """Return what a line says; None if only the parser can tell, or if a request with it is not hot."""
-        if not line:
-            said = _NO_HEADER
-        else:
-            found = _LINE.fullmatch(line)
-            if found is None:
-                return None
-            name = found[1].lower()
-            if name in ELSEWHERE:
-                return None
-            said = (name, found[2]) if name in USED else _NO_HEADER
-            if name == b"content-length" and _LENGTH.fullmatch(found[2]) is None:
-                return None
-            if name in VARYING and name != b"content-length":
-                return said  # another value comes with the next request
-        if len(line) <= LINE_BYTES_MAX:
-            if len(self._lines) >= LINES_MAX:
-                self._lines.clear()
-            self._lines[line] = said
-        return said
+    def _read(self, block: bytes) -> HotHeaders | None:
+        """Do the same for a block without headers that vary, and remember it."""
+        if _BLOCK.fullmatch(block) is None or block.count(b"\r\n") > HEADERS_MAX:
+            return None
+        used = used_headers((name.lower(), value) for name, value in _HEADERS.findall(block))
+        headers = None if used is None else self._clients.read(used)
+        if headers is not None and len(block) <= BLOCK_BYTES_MAX:
+            if len(self._blocks) >= BLOCKS_MAX:
+                self._blocks.clear()
+            self._blocks[block] = headers
+        return headers
 
 
 # --- heads of answers ------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class HotObserver:
                     request.method,
                     request_id,
                     request.started_ns,
-                    request.headers.items(),
+                    request.headers.used.items(),
                     _phases_of(request, now_ns),
                 )
         if access_logger.isEnabledFor(logging.INFO):

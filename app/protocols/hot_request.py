@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 from tailrace.api.access.rates import Quota
 from tailrace.api.http.request_id import request_id_of_header
 from tailrace.api.operations.appends import PlainBodies
-from tailrace.api.operations.headers import HotClient, UsedHeaders
+from tailrace.api.operations.headers import HotHeaders
 from tailrace.api.operations.requests import HotRoute
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.principals import Unauthenticated
@@ -143,8 +143,7 @@ class HotRequest(Struct, eq=False, gc=False):
     raw_head: bytes | RequestHead
     """The head: its bytes if it is plain (`heads`), else as the parser read it."""
     route: HotRoute
-    client: HotClient
-    headers: UsedHeaders
+    headers: HotHeaders
     started_ns: int
     """When the head was complete."""
     ready_ns: int
@@ -317,7 +316,7 @@ class HotRequest(Struct, eq=False, gc=False):
     @property
     def further_lines(self) -> str:
         """The headers of the answer that are not the same for all answers with its status."""
-        lines = self.client.answer_lines
+        lines = self.headers.client.answer_lines
         if self.ends_connection:
             lines += _CLOSE_LINE
         if self.quota is not None:
@@ -335,10 +334,9 @@ def request_of(connection: HotConnection, head: PlainHead, body: bytes, now_ns: 
         connection,
         head.raw,
         head.route,
-        head.client,
         head.headers,
         now_ns,
         now_ns,
         body,
-        request_id_of_header(head.headers),
+        request_id_of_header(head.headers.used),
     )

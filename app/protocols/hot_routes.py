@@ -27,8 +27,6 @@ from tailrace.app.protocols.hot_turn import AppendAnswers, HotTurn, JoinedReques
 from tailrace.core.commands import Append, Command, Read, ReadGroup
 from tailrace.core.errors import StreamError
 
-_HTTP_VERSION: Final = "1.1"
-
 _NO_FIELDS: Final = b"{}"
 """The entry of the command that a token is checked with: the check looks at the key only."""
 
@@ -58,16 +56,16 @@ class HotRoutes:
 
         The application also answers a request without a valid token: its 401 does not wait for the body.
         """
-        headers = used_headers(head.headers) if head.version == _HTTP_VERSION else None
-        client = None if headers is None else self._clients.of(headers)
-        if headers is None or client is None:
+        used = used_headers(head.headers)
+        headers = None if used is None else self._clients.read(used)
+        if headers is None:
             return None
-        route = hot_route(head.method, head.target, headers, client)
-        if route is None or not self._is_authentic(client):
+        route = hot_route(head.line, headers)
+        if route is None or not self._is_authentic(headers.client):
             return None
         now_ns = time.perf_counter_ns()
-        request_id = request_id_of_header(headers)
-        return HotRequest(connection, head, route, client, headers, now_ns, now_ns, request_id=request_id)
+        request_id = request_id_of_header(headers.used)
+        return HotRequest(connection, head, route, headers, now_ns, now_ns, request_id=request_id)
 
     def _is_authentic(self, client: HotClient) -> bool:
         try:
@@ -116,7 +114,7 @@ class HotRoutes:
         """Submit a read that waits if there are no entries. No request may follow before its answer, unless
         it has it now."""
         # Found now: the wait of a gateway begins later, and the token may have ended by then.
-        principal = self._authenticate(request.client.authorization, request.client.host)
+        principal = self._authenticate(request.headers.client.authorization, request.headers.client.host)
 
         def wait(watch: Watch) -> None:
             request.begin_wait(ReadWait(watch, self._watch_token(principal, request.lose_access)))
@@ -129,7 +127,7 @@ class HotRoutes:
 
     def _may_append(self, request: HotRequest, key: bytes) -> bool:
         """Return whether the client may append to `key`."""
-        client = request.client
+        client = request.headers.client
         try:
             principal = self._authenticate(client.authorization, client.host)
         except (RequestRefused, Unauthenticated):
@@ -146,7 +144,7 @@ class HotRoutes:
 
         Raises `RequestRefused` for its body or headers, and `StreamError` if the token does not allow it.
         """
-        client, route, authenticate = request.client, request.route, self._authenticate
+        client, route, authenticate = request.headers.client, request.route, self._authenticate
         try:
             principal = authenticate(client.authorization, client.host)
         except (RequestRefused, Unauthenticated):

@@ -197,7 +197,7 @@ class JoinedRequests:
         key, joining, may_append = request.route.joins, self._joining, self._may_append
         if key is None or joining is None or may_append is None:
             return False
-        checked = request.client, key
+        checked = request.headers.client, key
         if checked not in self._checked:
             if not may_append(request, key):
                 return False
@@ -281,13 +281,13 @@ class AppendAnswers:
         status = XADD.status
         first = requests[0]
         start = self._starts.of(status, first.connection.server_state.default_headers)
-        lines = first.client.answer_lines
+        lines = first.headers.client.answer_lines
         if start is not self._start or lines is not self._lines or not self._first <= ids[0] < self._end:
             self._divide(start, lines, ids[0])
         before, between, base, end = self._before, self._between, self._base, self._end
         for request, value in zip(requests, ids, strict=True):
-            if value >= end or request.client.answer_lines is not lines:
-                lines = request.client.answer_lines
+            if value >= end or request.headers.client.answer_lines is not lines:
+                lines = request.headers.client.answer_lines
                 self._divide(start, lines, value)
                 before, between, base, end = self._before, self._between, self._base, self._end
             request.status = status

@@ -14,5 +14,5 @@ _CLIENTS = HotClients(UNSECURED)
 def route_of(method: bytes, target: bytes, headers: Iterable[tuple[bytes, bytes]]) -> HotRoute | None:
     """Return the route of a request; None if the documented route has to serve it."""
     used = used_headers(headers)
-    client = None if used is None else _CLIENTS.of(used)
-    return None if used is None or client is None else hot_route(method, target, used, client)
+    read = None if used is None else _CLIENTS.read(used)
+    return None if read is None else hot_route(b"%b %b HTTP/1.1" % (method, target), read)

@@ -11,7 +11,7 @@ import pytest
 
 from tailrace.api.application import create_api
 from tailrace.api.operations.headers import CLIENT_BYTES_MAX
-from tailrace.app.protocols.heads import LINES_MAX, PLAIN_HEAD_BYTES_MAX, PlainHeads
+from tailrace.app.protocols.heads import BLOCK_BYTES_MAX, BLOCKS_MAX, PLAIN_HEAD_BYTES_MAX, PlainHeads
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Range
 from tailrace.core.engine import Engine
@@ -340,14 +340,33 @@ def test_clients_with_long_headers_are_not_remembered() -> None:
     assert asyncio.run(story(Connection())) == 1
 
 
-def test_remembered_lines_are_bounded() -> None:
-    async def story(connection: Connection) -> int:
+def test_remembered_blocks_are_bounded() -> None:
+    async def story(connection: Connection) -> tuple[int, int]:
         heads = connection.heads
-        for number in range(LINES_MAX + 2):
+        for length in (1, BLOCK_BYTES_MAX):
+            assert heads.find(post(HOST, JSON, b"X-Number: " + b"1" * length), 0) is not None
+        short = len(heads._blocks)
+        for number in range(BLOCKS_MAX + 2):
             assert heads.find(post(HOST, JSON, b"X-Number: %d" % number), 0) is not None
-        return len(heads._lines)
+        return short, len(heads._blocks)
 
-    assert asyncio.run(story(Connection())) < LINES_MAX
+    short, after_many = asyncio.run(story(Connection()))
+    assert short == 1
+    assert after_many < BLOCKS_MAX
+
+
+@pytest.mark.parametrize(
+    "line", [KEY + b"%d", b"TraceParent: %d", b"traceState:%d", b"X-Request-Id: %d", b"Producer-Epoch: %d"]
+)
+def test_a_header_that_varies_takes_no_place_among_the_remembered_blocks(line: bytes) -> None:
+    async def story(connection: Connection) -> int:
+        for number in range(9):
+            lines = [HOST, PRODUCER, JSON, b"X-A: a"]
+            lines.insert(number % 4, line % number)
+            assert connection.heads.find(post(*lines), 0) is not None
+        return len(connection.heads._blocks)
+
+    assert asyncio.run(story(Connection())) == 1
 
 
 def test_a_head_that_is_longer_than_usual_goes_to_the_parser() -> None:
