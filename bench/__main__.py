@@ -37,6 +37,7 @@ BENCHES: Final[Mapping[str, tuple[int, ...]]] = {
     "startup": (20,),
     "order_by_key": (21,),
     "traffic": (23,),
+    "pushes": (24,),
 }
 """Each module, and the numbers of its rows. Modules are imported when they run, because importing Spark is
 slow.
