@@ -26,15 +26,21 @@ SEED: Final = 20
 class Effort(NamedTuple):
     """How much to measure. `share`: 1 is a full run; 0.1 is a quick run, whose figures are not reliable; a
     smaller share only tests that a bench runs. `plots`: the directory for plots, or None for no plots.
+    `only`: a text in the names of the rows to measure; benches of many rows look at it.
     """
 
     share: float = 1.0
     plots: Path | None = None
+    only: str = ""
 
     @property
     def is_full(self) -> bool:
         """Whether the figures are reliable."""
         return self.share >= 1
+
+    def covers(self, what: str) -> bool:
+        """Return whether to measure the row `what`."""
+        return self.only in what
 
     @property
     def named(self) -> str:
@@ -171,8 +177,11 @@ def command(measure: Measure, doc: str | None) -> None:
     """Run one bench as a command: print its rows, and exit with status 1 if a row misses its goal."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_effort(parser)
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="rows with this text, if the bench has many"
+    )
     options = parser.parse_args()
-    effort, load = effort_of(options), machine_load()
+    effort, load = effort_of(options)._replace(only=options.only), machine_load()
     rows = list(shown(measure(effort)))
     if options.document is not None:
         taken = f"Taken with {effort.named} effort, at a load of {load}."
