@@ -20,11 +20,8 @@ from tailrace.api.access.origins import Cors, Origins
 from tailrace.api.access.rates import UNRATED, RateLimit, Rates
 from tailrace.api.access.security import UNSECURED, Authentication, Security
 from tailrace.api.document.openapi import Api
-from tailrace.api.http.body_limit import BodyLimit
-from tailrace.api.http.head import HeadAsGet
-from tailrace.api.http.path_shim import RawPath
+from tailrace.api.http.layers import BodyLimit, HeadAsGet, RawPath, RequestId
 from tailrace.api.http.problem_handlers import install_problem_handlers
-from tailrace.api.http.request_id import RequestId
 from tailrace.api.ports import (
     NoServerReport,
     NoSlowLog,
@@ -34,8 +31,7 @@ from tailrace.api.ports import (
     no_engine_warnings,
 )
 from tailrace.api.routes import ROUTERS
-from tailrace.api.server_limits import DEFAULT_LIMITS, ServerLimits
-from tailrace.api.tallies import OpenLimits
+from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimits, ServerLimits
 from tailrace.api.websocket.route import WEBSOCKET_PATH, DeferredEndpoint, upgrade_required
 from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.imports import Imports

@@ -1,12 +1,5 @@
-"""The limits that an operator sets: name, default, range and meaning of each one.
-
-`app.settings` accepts them as options, `GET /v1/limits` shows them, and code that applies a limit gets this
-object. `core.limits` defines the fixed limits on one request. 0 never means "refuse all": if 0 is allowed, it
-means "no limit".
-
-The deadlines: a client that sends nothing, or sends its head slowly, must be disconnected within ten seconds.
-The server checks connections once a second, so the head gets six seconds. A body has no total deadline,
-because a large body over a slow line takes long; it has a minimum rate.
+"""The limits that an operator sets: name, default, range and meaning of each one; and the tallies that
+count what is open at once against such a limit.
 """
 
 from __future__ import annotations
@@ -14,6 +7,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
+
+from tailrace.api.problems.table import HttpCode, RequestRefused
 
 _MANY = 1_000_000
 _HOUR_S = 3_600
@@ -110,3 +105,53 @@ class ServerLimits(BaseModel):
 
 
 DEFAULT_LIMITS: Final = ServerLimits()
+
+
+RETRY_AFTER_S: Final = 1
+
+
+class OpenLimit:
+    """The limit for one kind: at most `most` of `what` may be open at a time.
+
+    As a context manager, it counts one as open for the duration of the context.
+    """
+
+    __slots__ = ("_most", "_what", "open_count")
+
+    def __init__(self, what: str, most: int) -> None:
+        self._what = what
+        self._most = most
+        self.open_count = 0
+
+    def require_room(self) -> None:
+        """Raise `RequestRefused` (503) if the limit is reached."""
+        if self.open_count >= self._most:
+            raise RequestRefused(
+                HttpCode.TOO_MANY_OPEN,
+                f"{self._most} {self._what} are open, which is the server's limit; close one, or try again "
+                f"later",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            )
+
+    def enter(self) -> None:
+        """Count one as open."""
+        self.open_count += 1
+
+    def leave(self) -> None:
+        """Count one as closed."""
+        self.open_count -= 1
+
+    def __enter__(self) -> None:
+        self.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+
+class OpenLimits:
+    """The open tails, WebSockets and subscriptions of one server, each with its limit."""
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self.event_streams = OpenLimit("tails", limits.event_streams_max)
+        self.websockets = OpenLimit("WebSockets", limits.websockets_max)
+        self.subscriptions = OpenLimit("subscriptions", limits.subscriptions_max)

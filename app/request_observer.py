@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.http.layers import raw_path_of
 from tailrace.api.problems.table import request_id_of
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.access_log import access_logger, log_request

@@ -24,7 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.http.layers import raw_path_of
 from tailrace.api.principals import is_open
 from tailrace.api.problems.table import HttpCode, problem, problem_response, request_id_of
 from tailrace.api.schemas.texts import SHOWN_LENGTH_MAX, shown

@@ -1,37 +1,184 @@
-"""The permissions of commands: which rights a token needs for a command.
+"""The rights that a request needs: the scope of each operation, the options that need `admin`, and the
+permissions of each command.
 
-This module owns the rule; `core.command_table` owns which keys a command concerns. Every request is checked
-by `allowed`: HTTP requests and hot requests, pipelines, transactions, WebSocket messages and tails. The check
-is before the execution, so a refusal reveals no stored data and changes nothing.
-
-===================  ==============================================================================
-`Reach.KEYS`         the scope, on every key that the command names
-`Reach.LIST`         `read` or `admin`; the reply has the keys that the token's patterns match
-`Reach.ALL_KEYS`     the scope, and the pattern `*`
-`Reach.NO_KEY`       the scope
-`Reach.INTERNAL`     always refused
-===================  ==============================================================================
-
-A group can name a further key: its dead-letter stream. A request that acts on this stream names it in its
-command (`core.commands.Redrive`), so the rule above covers it. `shown` removes the name from a reply if the
-token's patterns do not match it.
-
-Some options need `admin` in addition to the scope of their command: `api.access.option_scopes` lists them.
+The token must have the scope on every key that the operation touches. The module never decides who a
+client is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
 
-from tailrace.api.access.option_scopes import option_needing_admin
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope
-from tailrace.core.command_table import DESCRIPTORS, KEYS_OF, READ_ONLY, Reach
+from tailrace.core import commands as c
+from tailrace.core.command_table import ACCESS, DESCRIPTORS, KEYS_OF, READ_ONLY, Reach
 from tailrace.core.commands import Command, InfoGroups, Listing
 from tailrace.core.errors import ErrorCode, StreamError, printable
 from tailrace.core.replies import GroupInfo
+
+Need: TypeAlias = TokenScope | Literal["any", "open"]
+
+_OWN_NEEDS: Final[Mapping[str, Need]] = {
+    # streams
+    "list_streams": "read",  # or `admin`; it shows what the token's patterns allow
+    "create_stream": "admin",
+    "head_stream": "read",
+    "get_producer": "read",
+    "take_over_epoch": "append",
+    "delete_stream": "admin",
+    # entries
+    "xadd_batch": "append",
+    "import_entries": "append",
+    "check_import": "append",
+    "get_entry": "read",
+    "export_entries": "read",
+    "split_entries": "read",
+    "seek_entries": "read",
+    "delete_entry": "admin",
+    "list_scheduled": "read",
+    "cancel_scheduled": "append",  # no reader has seen the entry: who may schedule may cancel
+    # reads
+    "tail": "read",  # `consume` with `group`
+    "tail_streams": "read",  # `consume` with `group`
+    # groups
+    "xinfo_group": "read",
+    "configure_group": "admin",  # on the dead-letter stream as well
+    "redrive": "admin",
+    # pending
+    "xpending_summary": "read",
+    "extend": "consume",
+    # commands: each command has its own scope
+    "command": "any",
+    "pipeline": "any",
+    "transaction": "any",
+    # service
+    "create_ticket": "any",
+    "show_access": "any",
+    "get_limits": "any",
+    "show_server": "admin",  # on every key, as the slow log
+    "slow_log": "admin",  # on every key: it names those of all tokens
+    "clear_slow_log": "admin",
+    "healthz": "open",
+    "readyz": "open",
+    "problem_page": "open",
+}
+
+_NEEDS: Final[Mapping[str, Need]] = {
+    **{name.replace("|", "_"): access for name, access in ACCESS.items()},
+    **_OWN_NEEDS,
+}
+
+
+def need_of(operation: str) -> Need:
+    """Return the scope that an operation needs. Raises `KeyError` for an operation without a row."""
+    return _NEEDS[operation]
+
+
+def scope_of(operation: str) -> TokenScope | None:
+    """Return the scope that an operation needs, None if it needs none of its own."""
+    need = _NEEDS[operation]
+    return None if need == "any" or need == "open" else need  # noqa: PLR1714 - so that the type narrows
+
+
+class Option(NamedTuple):
+    """An option that needs `admin` in addition to the scope of its command.
+
+    `redis` and `rest`: how the option is written in Redis's words and in a JSON body. `is_asked_by`: whether
+    a command uses it. `instead`: the allowed alternative, which the refusal names.
+    """
+
+    command: type[c.Command]
+    redis: str
+    rest: str
+    is_asked_by: Callable[[Any], bool]
+    instead: str
+
+
+def _deletes_what_others_need(command: c.AcknowledgeAndDelete) -> bool:
+    return command.references is not c.References.ACKNOWLEDGED
+
+
+def _keeps_nothing(command: c.Append) -> bool:
+    return command.trim is not None and command.trim.max_length == 0
+
+
+def _trims_pending_lists(command: c.Append) -> bool:
+    return command.trim is not None and command.trim.references is c.References.DELETE
+
+
+def _forces_a_claim(command: c.Claim) -> bool:
+    return isinstance(command.options, c.ClaimOptions) and command.options.force
+
+
+def _moves_the_group(command: c.Claim) -> bool:
+    return isinstance(command.options, c.ClaimOptions) and command.options.last_id is not None
+
+
+def _forces_a_nack(command: c.NegativeAcknowledge) -> bool:
+    return command.force
+
+
+_FORCE: Final = (
+    "FORCE (`force`) makes entries pending that the group was not given; without it the scope 'consume' is "
+    "enough"
+)
+
+OPTIONS: Final = (
+    Option(
+        c.AcknowledgeAndDelete,
+        "XACKDEL with KEEPREF (the default) or DELREF",
+        "`delete` without `references: acknowledged`",
+        _deletes_what_others_need,
+        "KEEPREF (the default) and DELREF delete entries that other groups may still need; with the scope "
+        "'consume' alone the policy ACKED (`references`: `acknowledged`) is allowed",
+    ),
+    Option(
+        c.Append,
+        "XADD with MAXLEN 0",
+        "`trim.max_length: 0`",
+        _keeps_nothing,
+        "a trim to length 0 deletes the whole stream; with the scope 'append' alone a length of 1 or more is "
+        "allowed",
+    ),
+    Option(
+        c.Append,
+        "XADD with DELREF",
+        "`trim.references: delete`",
+        _trims_pending_lists,
+        "DELREF removes entries from the pending lists of all groups; with the scope 'append' alone the "
+        "policies KEEPREF (`references`: `keep`) and ACKED (`acknowledged`) are allowed",
+    ),
+    Option(c.Claim, "XCLAIM with FORCE", "`force`", _forces_a_claim, _FORCE),
+    Option(
+        c.Claim,
+        "XCLAIM with LASTID",
+        "`last_id`",
+        _moves_the_group,
+        "LASTID (`last_id`) moves the group's position, as XGROUP SETID does; without it the scope 'consume' "
+        "is enough",
+    ),
+    Option(c.NegativeAcknowledge, "XNACK with FORCE", "`force`", _forces_a_nack, _FORCE),
+)
+"""Every option that needs `admin` in addition to the scope of its command."""
+
+_BY_COMMAND: Final = {
+    kind: tuple(option for option in OPTIONS if option.command is kind)
+    for kind in {option.command for option in OPTIONS}
+}
+
+
+def option_needing_admin(command: c.Command) -> Option | None:
+    """Return the first option of `command` that needs `admin`, None if there is none. O(1)."""
+    if isinstance(command, c.Append) and command.trim is None:
+        return None  # at once: most commands are such appends
+    for option in _BY_COMMAND.get(type(command), ()):
+        if option.is_asked_by(command):
+            return option
+    return None
+
 
 AnswerT = TypeVar("AnswerT")
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tailrace.api.access.security import authorization_of
-from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.http.layers import raw_path_of
 from tailrace.api.principals import Authenticator, Principal, Unauthenticated
 from tailrace.api.problems.table import HttpCode, RequestRefused, problem, problem_response, request_id_of
 

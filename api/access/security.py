@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tailrace.api.access.origins import OriginPolicy, is_unbindable
 from tailrace.api.access.tickets import TicketBook
-from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.http.layers import raw_path_of
 from tailrace.api.http.problem_handlers import refusal_response
 from tailrace.api.principals import (
     ANONYMOUS_LOCAL,

@@ -13,7 +13,7 @@ from fastapi import Depends
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from tailrace.api.access.operation_scopes import Need, need_of
+from tailrace.api.access.permissions import Need, need_of
 from tailrace.api.principals import SCOPES
 from tailrace.api.problems.table import KINDS, PROBLEM_MEDIA_TYPE, HttpCode, ProblemCode
 from tailrace.api.wire.negotiation import JSON, settles

@@ -20,15 +20,15 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from tailrace.api.http.disconnect import client_gone
-from tailrace.api.http.path_shim import raw_path_of
-from tailrace.api.http.request_id import REQUEST_ID_HEADER
+from tailrace.api.http.layers import REQUEST_ID_HEADER, raw_path_of
 from tailrace.api.principals import Unauthenticated
-from tailrace.api.problems.redis_over_rest import (
+from tailrace.api.problems.route_hints import (
     commands_are_elsewhere,
     is_command_path,
+    method_hint,
+    missing_hint,
     takes_redis_commands,
 )
-from tailrace.api.problems.route_hints import method_hint, missing_hint
 from tailrace.api.problems.table import (
     DEFECT,
     REFUSALS,

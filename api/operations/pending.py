@@ -9,8 +9,7 @@ import msgspec
 
 from tailrace.api.operations.queries import Query, number_of, text_of
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.claims import AutoClaimBody, ClaimBody, ExtendBody
-from tailrace.api.schemas.pending import AckBody, NackBody
+from tailrace.api.schemas.pending import AckBody, AutoClaimBody, ClaimBody, ExtendBody, NackBody
 from tailrace.api.wire.appends import UNREADABLE
 from tailrace.api.wire.bodies import parse_body, require_few_elements
 from tailrace.api.wire.group_replies import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from tailrace.api.access.operation_scopes import scope_of
+from tailrace.api.access.permissions import scope_of
 from tailrace.api.operations import appends, pending, reads
 from tailrace.api.principals import TokenScope
 from tailrace.api.wire.imports import LARGE_BYTES

@@ -1,6 +1,5 @@
-"""Suggestions for a request to a path or with a method that no route has.
-
-It writes the end of the `detail` of a 404 or 405 response. It never changes which response the client gets.
+"""Suggestions for a request to a path or with a method that no route has, and for a client of Redis over
+REST that has the wrong base URL.
 """
 
 from __future__ import annotations
@@ -11,7 +10,33 @@ from difflib import SequenceMatcher, get_close_matches
 from itertools import starmap
 from typing import Final
 
+from starlette.requests import Request
 from starlette.routing import Route
+
+COMMAND_PATH: Final = "/v1/command"
+_API: Final = "/v1/"
+
+
+def takes_redis_commands(path: str) -> bool:
+    """Return whether a client for Redis over REST may have sent a request to `path`: a command path, or a
+    path outside of the API."""
+    return is_command_path(path) or not path.startswith(_API)
+
+
+def is_command_path(path: str) -> bool:
+    """Return whether `path` accepts commands."""
+    return path.startswith(COMMAND_PATH)
+
+
+def commands_are_elsewhere(request: Request) -> str:
+    """Return the error line that says where to send commands, with the host that the client used."""
+    base_url = str(request.base_url).rstrip("/")
+    return (
+        f"ERR {request.method} {request.scope['path']} does not accept Redis commands; send them to "
+        f"{base_url}{COMMAND_PATH}: that is the base URL for clients of Redis over REST, and it accepts a "
+        "POST with the command as a JSON array"
+    )
+
 
 _BEST_FIT: Final = 0.6
 _VERB_FIT: Final = 0.5

@@ -1,8 +1,8 @@
-"""Routes of a stream's consumer groups: list, create, inspect, move and delete them."""
+"""Routes of consumer groups: the groups, their settings, and their dead letters."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -11,17 +11,35 @@ from starlette.responses import Response
 from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.operations.table import XINFO_GROUP
-from tailrace.api.problems.table import HttpCode
+from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.serving import execute_together, served
-from tailrace.api.schemas.groups import Group, GroupBody, GroupList, GroupPositionBody
+from tailrace.api.schemas.groups import (
+    CONFIGURED_EXAMPLE,
+    Group,
+    GroupBody,
+    GroupList,
+    GroupPositionBody,
+    GroupSettingsBody,
+    RedriveBody,
+    RedriveReply,
+)
 from tailrace.api.wire.bodies import read_body, read_optional_body
-from tailrace.api.wire.group_replies import group_json, group_named
-from tailrace.api.wire.names import GroupPath, KeyPath
+from tailrace.api.wire.filtering import compiled
+from tailrace.api.wire.group_replies import group_json, group_named, redrive_json
+from tailrace.api.wire.names import GroupPath, KeyPath, name_from_body
 from tailrace.api.wire.negotiation import JSON
-from tailrace.api.wire.parameters import Store, group_start_of
+from tailrace.api.wire.parameters import Store, group_start_of, ids_of, start_of
 from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.turns import Slices
-from tailrace.core.commands import CreateGroup, DestroyGroup, InfoGroups, SetGroupPosition
+from tailrace.core import replies
+from tailrace.core.commands import (
+    ConfigureGroup,
+    CreateGroup,
+    DestroyGroup,
+    InfoGroups,
+    Redrive,
+    SetGroupPosition,
+)
 from tailrace.core.errors import ErrorCode, no_group
 from tailrace.core.stream_id import parse_position
 
@@ -128,3 +146,91 @@ async def xgroup_destroy(key: KeyPath, group: GroupPath, store: Store) -> Respon
     if not await store.execute(DestroyGroup(key, group)):
         raise no_group(key, group)
     return no_content()
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:configure",
+    **operation(
+        "configure_group",
+        "Configure a group",
+        reply=Group,
+        body=GroupSettingsBody,
+        extra={"responses": {"200": {"content": {JSON: {"example": CONFIGURED_EXAMPLE}}}}},
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.INVALID_FILTER,
+            ErrorCode.NO_SUCH_STREAM,
+            ErrorCode.NOGROUP,
+        ),
+    ),
+)
+async def configure_group(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
+    """Change settings of a group, and return the group. Takes effect with the next delivery. O(groups)."""
+    body = await read_body(request, GroupSettingsBody)
+    named = body.model_fields_set - {"encoding"}
+    if not named:
+        raise RequestRefused(
+            ErrorCode.INVALID_ARGUMENT,
+            "the body has no settings; send at least one, or null to remove it: "
+            + ", ".join(f"`{name}`" for name in GroupSettingsBody.model_fields if name != "encoding"),
+        )
+    settings: dict[str, Any] = {name: getattr(body, name) for name in named - {"backoff"}}
+    if "dead_letter_stream" in named:
+        settings["dead_letter_stream"] = _stream_of(body)
+    if "backoff" in named:
+        settings |= _backoff_of(body)
+    if body.filter is not None:
+        await compiled(body.filter)
+    _, infos = await execute_together(store, ConfigureGroup(key, group, **settings), InfoGroups(key))
+    return json_response(group_json(group_named(infos, key, group)))
+
+
+def _backoff_of(body: GroupSettingsBody) -> dict[str, Any]:
+    if body.backoff is None:
+        return {"backoff_initial_ms": None, "backoff_factor": None, "backoff_max_ms": None}
+    return {f"backoff_{name}": value for name, value in body.backoff.model_dump().items()}
+
+
+def _stream_of(body: GroupSettingsBody) -> bytes | None:
+    if body.dead_letter_stream is None:
+        return None
+    return name_from_body(body.dead_letter_stream, body.encoding, "dead_letter_stream")
+
+
+@router.post(
+    "/v1/streams/{key}/groups/{group}:redrive",
+    **operation(
+        "redrive",
+        "Send dead letters back",
+        reply=RedriveReply,
+        body=RedriveBody,
+        body_required=False,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.INVALID_ID,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.NO_SUCH_STREAM,
+            ErrorCode.NOGROUP,
+            ErrorCode.ID_EXHAUSTED,
+            ErrorCode.MEMORY_LIMIT,
+        ),
+    ),
+)
+async def redrive(key: KeyPath, group: GroupPath, request: Request, store: Store) -> Response:
+    """Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
+
+    Each entry gets its own fields and a new id. A request that is repeated sends no entry twice. Continue
+    with `next`. O(limit).
+    """
+    body = await read_optional_body(request, RedriveBody)
+    if body.ids is not None and "start" in body.model_fields_set:
+        raise RequestRefused(ErrorCode.INVALID_ARGUMENT, "`ids` and `start` exclude each other; send one")
+    ids = None if body.ids is None else ids_of(body.ids)
+    known = group_named(await store.execute(InfoGroups(key)), key, group)
+    target = known.settings.dead_letter_stream
+    command = Redrive(key, group, body.limit, ids, start_of(body.start), target)
+    store.require_dead_letter_stream(command, known)
+    reply = await store.execute(command)
+    assert isinstance(reply, replies.RedriveReply)
+    return json_response(redrive_json(reply))

@@ -23,15 +23,20 @@ from tailrace.api.operations.table import (
 from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.serving import served
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.claims import (
+from tailrace.api.schemas.pending import (
+    AckBody,
+    AckReply,
     AutoClaimBody,
     AutoClaimReply,
     ClaimBody,
     ClaimReply,
     ExtendBody,
     ExtendReply,
+    NackBody,
+    NackReply,
+    PendingOverview,
+    PendingPage,
 )
-from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
 from tailrace.api.wire.bodies import json_body
 from tailrace.api.wire.group_replies import pending_page_json, whole_overview_json
 from tailrace.api.wire.names import ConsumerFilter, GroupPath, KeyPath

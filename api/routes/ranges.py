@@ -1,10 +1,10 @@
-"""Routes that read one stream: a range, entries after a position, one entry, or an export as NDJSON."""
+"""Routes that read ranges of one stream: pages of entries, exports, plans, with their parameters."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,19 +12,16 @@ from tailrace.api.access.token_end import GuardedStreamingResponse
 from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.disconnect import execute_while_connected, while_connected
+from tailrace.api.http.layers import is_head
 from tailrace.api.operations.reads import after_command, entry_command, range_command
 from tailrace.api.operations.table import GET_ENTRY, XRANGE
 from tailrace.api.ports import StreamStore
-from tailrace.api.problems.table import HttpCode
-from tailrace.api.routes.range_parameters import (
-    BoundsParameter,
-    Following,
-    FollowingParameter,
-    PageParameter,
-)
+from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.serving import answered, served
+from tailrace.api.schemas.base import POSITION_INCARNATION
 from tailrace.api.schemas.entries import Entry, RangePage
-from tailrace.api.wire.filtering import FilterParameter
+from tailrace.api.schemas.texts import any_of
+from tailrace.api.wire.filtering import EntryFilter, FilterParameter
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, LineForm, export_page, exported
 from tailrace.api.wire.negotiation import NDJSON
@@ -32,9 +29,11 @@ from tailrace.api.wire.parameters import (
     EncodingParameter,
     EntryIdPath,
     EntryShape,
+    PageCount,
     RangeEnd,
     RangeStart,
     Store,
+    Strict,
     end_of,
     export_shape,
     start_of,
@@ -42,10 +41,102 @@ from tailrace.api.wire.parameters import (
 from tailrace.api.wire.replies import json_response, range_json, scanned_json
 from tailrace.api.wire.scans import scanned_range, scanned_read
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
+from tailrace.api.wire.waiting import Prefer, Waiting, WaitMs, waiting
 from tailrace.core.commands import Range
 from tailrace.core.errors import ErrorCode
-from tailrace.core.log.entry_json import FieldChoice
+from tailrace.core.limits import PAGE_ENTRIES_MAX
+from tailrace.core.log.entry_json import FieldChoice, Shape
 from tailrace.core.replies import RangeReply, ReadReply
+
+
+class Bounds(NamedTuple):
+    """The range that the request asks for, as text."""
+
+    start: str
+    end: str
+    order: str
+
+
+class Following(NamedTuple):
+    """The position after which to read, if given, how long to wait, and the incarnation of the stream in
+    which the position was reached."""
+
+    after: str | None
+    wait: Waiting
+    incarnation: str | None
+
+
+class Page(NamedTuple):
+    """The size and form of a page, whether trimmed entries are an error, and which entries it has (None:
+    all)."""
+
+    most: int
+    shape: Shape
+    strict: bool
+    wanted: EntryFilter | None
+
+
+async def _bounds(
+    start: RangeStart = "-",
+    end: RangeEnd = "+",
+    order: Annotated[
+        Literal["asc", "desc"],
+        Query(description="`desc` reads backwards from `end` (XREVRANGE).", examples=["asc"]),
+    ] = "asc",
+) -> Bounds:
+    return Bounds(start, end, order)
+
+
+async def _following(
+    request: Request,
+    after: Annotated[
+        str | None,
+        Query(
+            description=(
+                "Read entries after this id instead (XREAD). `$`: only entries appended from now on. `+`: "
+                "from the last entry on. It cannot be combined with `start`, `end` and `order`."
+            ),
+        ),
+    ] = None,
+    wait_ms: WaitMs = None,
+    prefer: Prefer = None,
+    incarnation: Annotated[
+        str | None,
+        Query(description=f"{POSITION_INCARNATION} With it, the response has the header `X-Incarnation`."),
+    ] = None,
+) -> Following:
+    if wait_ms and after is None:
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER,
+            "`wait_ms` needs `after`: the position after which to wait, such as `after=$`",
+        )
+    if incarnation is not None and after is None:
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER, "`incarnation` needs `after`: the position that belongs to it"
+        )
+    given = [name for name in Bounds._fields if name in request.query_params]
+    if after is not None and given:
+        raise RequestRefused(
+            HttpCode.INVALID_PARAMETER,
+            f"`after` excludes {any_of(f'`{name}`' for name in given)}: send only one of them",
+        )
+    wait = waiting(wait_ms, prefer)
+    return Following(after, wait._replace(block_ms=None) if is_head(request) else wait, incarnation)
+
+
+async def _page(
+    shape: EntryShape,
+    wanted: FilterParameter,
+    count: PageCount = PAGE_ENTRIES_MAX,
+    strict: Strict = False,  # noqa: FBT002
+) -> Page:
+    return Page(count, shape, strict, wanted)
+
+
+BoundsParameter: TypeAlias = Annotated[Bounds, Depends(_bounds)]
+FollowingParameter: TypeAlias = Annotated[Following, Depends(_following)]
+PageParameter: TypeAlias = Annotated[Page, Depends(_page)]
+
 
 router = APIRouter(tags=["entries"], route_class=DeferredRoute)
 

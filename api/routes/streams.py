@@ -1,4 +1,4 @@
-"""Routes of whole streams: list, create, inspect, configure and delete them."""
+"""Routes of whole streams: list, create, inspect, configure and delete them; and the epochs of producers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tailrace.api.name_members import named
 from tailrace.api.operations.table import XINFO_STREAM, XLEN
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.routes.serving import execute_together, served
+from tailrace.api.schemas.appends import ProducerState, TakeOverBody
 from tailrace.api.schemas.streams import (
     PositionBody,
     StreamCreated,
@@ -25,11 +26,13 @@ from tailrace.api.schemas.streams import (
 )
 from tailrace.api.schemas.texts import suggestion
 from tailrace.api.wire.bodies import read_body, read_optional_body
-from tailrace.api.wire.names import KeyPath, KeyPrefix, StartAfter
+from tailrace.api.wire.idempotency import stored_producer
+from tailrace.api.wire.names import KeyPath, KeyPrefix, ProducerPath, StartAfter
 from tailrace.api.wire.parameters import EntryShape, Store, id_of, optional_id_of
 from tailrace.api.wire.replies import json_response, no_content
 from tailrace.api.wire.stream_replies import (
     STREAM_HEADERS,
+    epoch_json,
     full_json,
     stream_headers,
     stream_json,
@@ -40,11 +43,13 @@ from tailrace.core.commands import (
     ConfigureStream,
     CreateStream,
     DeleteKeys,
+    InfoProducer,
     InfoStream,
     ListStreams,
     RetentionRules,
     SetStreamPosition,
     StreamLength,
+    TakeOverEpoch,
 )
 from tailrace.core.errors import ErrorCode, no_such_key
 from tailrace.core.limits import LIST_PAGE_DEFAULT, LIST_PAGE_MAX, PAGE_ENTRIES_MAX
@@ -238,4 +243,51 @@ async def delete_stream(key: KeyPath, store: Store) -> Response:
     """Delete a stream with its entries and groups. O(blocks)."""
     if not await store.execute(DeleteKeys((key,))):
         raise no_such_key(key)
+    return no_content()
+
+
+@router.get(
+    "/v1/streams/{key}/producers/{producer}",
+    **operation(
+        "get_producer",
+        "Inspect a producer",
+        reply=ProducerState,
+        errors=(HttpCode.INVALID_NAME, ErrorCode.NO_SUCH_STREAM),
+    ),
+)
+async def get_producer(key: KeyPath, producer: ProducerPath, store: Store) -> Response:
+    """Return the epochs of a producer that the stream remembers, with their layouts and numbers of keys.
+    O(1)."""
+    reply = await store.execute(InfoProducer(key, stored_producer(producer)))
+    assert isinstance(reply, list)
+    return json_response({**named(producer=producer), "epochs": [epoch_json(epoch) for epoch in reply]})
+
+
+@router.post(
+    "/v1/streams/{key}/producers/{producer}:takeover",
+    **operation(
+        "take_over_epoch",
+        "Take over an epoch of a producer",
+        status=204,
+        body=TakeOverBody,
+        errors=(
+            HttpCode.INVALID_NAME,
+            ErrorCode.NO_SUCH_STREAM,
+            ErrorCode.STALE_EPOCH,
+            ErrorCode.LAYOUT_CHANGED,
+        ),
+    ),
+)
+async def take_over_epoch(key: KeyPath, producer: ProducerPath, request: Request, store: Store) -> Response:
+    """Give an epoch another layout, in one step. Appends with the former layout fail from now on. O(1).
+
+    The epoch must have the layout `replaces` or none, and exactly `keys` idempotency keys; otherwise nothing
+    changes. Appends without a layout are not affected.
+    A repeated request has no further effect.
+    """
+    body = await read_body(request, TakeOverBody)
+    replaces, layout = stored_producer(body.replaces.encode()), stored_producer(body.layout.encode())
+    await store.execute(
+        TakeOverEpoch(key, stored_producer(producer), body.epoch, replaces, layout, body.keys)
+    )
     return no_content()

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from tailrace.api.document.operations import operation
 from tailrace.api.http.deferred_route import DeferredRoute
-from tailrace.api.http.head import is_head
+from tailrace.api.http.layers import is_head
 from tailrace.api.ports import StreamStore
 from tailrace.api.problems.table import HttpCode, request_id_of
 from tailrace.api.routes.tail_parameters import (
@@ -27,11 +27,11 @@ from tailrace.api.routes.tail_parameters import (
     Streams,
     TailReader,
 )
+from tailrace.api.server_limits import OpenLimit
 from tailrace.api.tails import sse
 from tailrace.api.tails.group_tail import GroupTail, TailConsumer
 from tailrace.api.tails.tail import EventForm, PlainTail, Tail
 from tailrace.api.tails.tail_response import TailResponse
-from tailrace.api.tallies import OpenLimit
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import Store, id_of, position_of
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers

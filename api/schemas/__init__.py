@@ -11,26 +11,19 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from tailrace.api.schemas.access import AccessReply
+from tailrace.api.schemas.access import AccessReply, Ticket
 from tailrace.api.schemas.appends import (
     BatchReply,
     EntryToAppend,
     ImportCheck,
+    ProducerState,
+    TakeOverBody,
     Trimming,
     XaddBatchBody,
     XaddBody,
     XaddReply,
 )
-from tailrace.api.schemas.claims import (
-    AutoClaimBody,
-    AutoClaimReply,
-    ClaimBody,
-    ClaimReply,
-    ExtendBody,
-    ExtendReply,
-)
 from tailrace.api.schemas.command import CommandBody, CommandOutcomes, CommandReply, CommandsBody
-from tailrace.api.schemas.dead_letters import GroupSettingsBody, RedriveBody, RedriveReply
 from tailrace.api.schemas.entries import (
     DeleteBody,
     DeleteReply,
@@ -48,16 +41,29 @@ from tailrace.api.schemas.groups import (
     GroupBody,
     GroupList,
     GroupPositionBody,
+    GroupSettingsBody,
+    RedriveBody,
+    RedriveReply,
 )
-from tailrace.api.schemas.health import Health, Readiness
 from tailrace.api.schemas.limits import Limits
-from tailrace.api.schemas.pending import AckBody, AckReply, NackBody, NackReply, PendingOverview, PendingPage
+from tailrace.api.schemas.pending import (
+    AckBody,
+    AckReply,
+    AutoClaimBody,
+    AutoClaimReply,
+    ClaimBody,
+    ClaimReply,
+    ExtendBody,
+    ExtendReply,
+    NackBody,
+    NackReply,
+    PendingOverview,
+    PendingPage,
+)
 from tailrace.api.schemas.problem import Problem
-from tailrace.api.schemas.producers import ProducerState, TakeOverBody
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from tailrace.api.schemas.scheduled import ScheduledBatchReply, ScheduledPage, ScheduledReply
-from tailrace.api.schemas.server import ServerState
-from tailrace.api.schemas.slow_log import SlowLogPage
+from tailrace.api.schemas.server import Health, Readiness, ServerState, SlowLogPage
 from tailrace.api.schemas.streams import (
     PositionBody,
     StreamCreated,
@@ -66,7 +72,6 @@ from tailrace.api.schemas.streams import (
     StreamSettings,
     StreamState,
 )
-from tailrace.api.schemas.tickets import Ticket
 
 DOCUMENTED_MODELS: Final[tuple[type[BaseModel], ...]] = (
     AccessReply,

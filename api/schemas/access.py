@@ -1,4 +1,4 @@
-"""Wire models of what a token may do."""
+"""Wire models of what a token may do, and of tickets."""
 
 from __future__ import annotations
 
@@ -38,3 +38,18 @@ class AccessReply(WireModel):
     expires_at_ms: int | None = Field(
         description="When the token expires, in Unix milliseconds; null for never.", examples=[1692632200000]
     )
+
+
+class Ticket(WireModel):
+    """A ticket for one WebSocket handshake. Send it as the subprotocol `tailrace.ticket.<ticket>`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"ticket": "Zm9yIG9uZSBzb2NrZXQgb25seSwgYW5kIG5vdCBmb3IgbG9uZw", "expires_in_s": 60}
+        }
+    )
+
+    ticket: str = Field(
+        description="The ticket.", examples=["Zm9yIG9uZSBzb2NrZXQgb25seSwgYW5kIG5vdCBmb3IgbG9uZw"]
+    )
+    expires_in_s: int = Field(description="Seconds until the ticket expires.", examples=[60])

@@ -1,13 +1,16 @@
-"""Wire models of whole streams: their settings, counters and state."""
+"""Wire models of whole streams: settings, retention, counters, state, and the full description with
+groups.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from tailrace.api.schemas.base import (
+    I64_MAX,
     INCARNATION_EXAMPLE,
     Count,
     EntryId,
@@ -16,14 +19,132 @@ from tailrace.api.schemas.base import (
     WireModel,
 )
 from tailrace.api.schemas.entries import ENTRY_EXAMPLE, LAST_ENTRY_EXAMPLE, Entry
-from tailrace.api.schemas.group_details import GroupDetail
-from tailrace.api.schemas.retention import (
-    RETENTION_EXAMPLE,
-    RETENTION_STATE_EXAMPLE,
-    RetentionBody,
-    RetentionState,
-)
+from tailrace.api.schemas.pending import PENDING_EXAMPLE, PendingItem
 from tailrace.core.limits import IDMP_DURATION_S_MAX, IDMP_MAXSIZE_MAX
+
+RETENTION_EXAMPLE: Final[JsonDict] = {"max_age_ms": 604_800_000, "protect_unread": True}
+RETENTION_STATE_EXAMPLE: Final[JsonDict] = {
+    "max_age_ms": 604_800_000,
+    "acknowledged": False,
+    "protect_unread": True,
+    "removed": {"max_age_ms": 2},
+    "removed_at_ms": 1_692_632_147_973,
+    "protected_entries": 0,
+    "protected_bytes": 0,
+}
+
+
+class RetentionBody(WireModel):
+    """The rules by which the server removes the oldest entries of a stream. An entry goes if one rule removes
+    it. At least one rule other than `protect_unread` is needed."""
+
+    model_config = ConfigDict(json_schema_extra={"example": RETENTION_EXAMPLE})
+
+    max_age_ms: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
+        None,
+        description="How long an entry is kept, in milliseconds, from the time in its id on.",
+        examples=[604_800_000],
+    )
+    max_length: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
+        None, description="How many entries are kept.", examples=[1_000_000]
+    )
+    max_bytes: Annotated[int, Field(ge=1, le=I64_MAX)] | None = Field(
+        None,
+        description="How many bytes of entries are kept, as compact JSON before compression. Whole blocks "
+        "are removed; the last block stays.",
+        examples=[1_073_741_824],
+    )
+    acknowledged: bool = Field(
+        False,
+        description="Whether to remove entries that every group has read and acknowledged, up to the first "
+        "one that a group has not. A stream without groups keeps all.",
+        examples=[True],
+    )
+    protect_unread: bool = Field(
+        False,
+        description="Whether to keep entries that a group has not read, whatever the other rules say.",
+        examples=[True],
+    )
+
+    @model_validator(mode="after")
+    def _has_a_rule(self) -> Self:
+        rules = (self.max_age_ms, self.max_length, self.max_bytes)
+        if not self.acknowledged and all(rule is None for rule in rules):
+            raise ValueError(
+                "needs at least one of `max_age_ms`, `max_length`, `max_bytes` and `acknowledged`; set "
+                "`retention` to null to keep all entries"
+            )
+        return self
+
+
+class RetentionState(RetentionBody):
+    """The retention of a stream, and what it has removed."""
+
+    model_config = ConfigDict(json_schema_extra={"example": RETENTION_STATE_EXAMPLE})
+
+    removed: dict[str, int] = Field(
+        description="How many entries were ever removed, by the rule that removed the most at that time.",
+        examples=[{"max_age_ms": 2}],
+    )
+    removed_at_ms: int | None = Field(
+        description="When the last entries were removed, in Unix milliseconds; null if none were.",
+        examples=[1692632147973],
+    )
+    protected_entries: int = Field(
+        description="How many entries remain only because of `protect_unread`.", examples=[0]
+    )
+    protected_bytes: int = Field(
+        description="The bytes of the blocks that have only such entries.", examples=[0]
+    )
+
+
+class ConsumerDetail(WireModel):
+    """A consumer with its pending entries."""
+
+    name: str = Field(description="The consumer's name.", examples=["alice"])
+    encoding: NameEncodingField = None
+    seen_at_ms: int = Field(
+        description="The time of the consumer's last request, in Unix milliseconds.", examples=[1692632087973]
+    )
+    active_at_ms: int | None = Field(
+        description="The time of the last delivery to the consumer, in Unix milliseconds; null if never.",
+        examples=[1692632087973],
+    )
+    pending: int = Field(
+        description="How many entries were delivered to the consumer and not yet acknowledged.", examples=[2]
+    )
+    pending_entries: list[PendingItem] = Field(
+        description="The first `count` pending entries of the consumer, in id order.",
+        examples=[[PENDING_EXAMPLE]],
+    )
+
+
+class GroupDetail(WireModel):
+    """A group with its pending entries and consumers."""
+
+    name: str = Field(description="The group's name.", examples=["judges"])
+    encoding: NameEncodingField = None
+    last_delivered_id: str = Field(
+        description="The id of the last entry delivered to the group. Entries after it are new.",
+        examples=["1692632094485-0"],
+    )
+    entries_read: int | None = Field(
+        description="How many entries the group has read; null if unknown.", examples=[2]
+    )
+    lag: int | None = Field(
+        description="How many entries are not yet delivered; null if unknown.", examples=[1]
+    )
+    pending: int = Field(
+        description="How many entries were delivered and not yet acknowledged.", examples=[2]
+    )
+    nacked: int = Field(
+        description="How many of the pending entries have no owner, because of a nack.", examples=[0]
+    )
+    pending_entries: list[PendingItem] = Field(
+        description="The first `count` pending entries of the group, in id order.",
+        examples=[[PENDING_EXAMPLE]],
+    )
+    consumers: list[ConsumerDetail] = Field(description="The consumers of the group.", examples=[[]])
 
 
 class StreamSettings(WireModel):

@@ -28,9 +28,9 @@ from tailrace.api.problems.table import (
     problem,
     problem_of,
 )
+from tailrace.api.server_limits import OpenLimit
 from tailrace.api.tails import sse
 from tailrace.api.tails.tail import Tail
-from tailrace.api.tallies import OpenLimit
 from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.stream_replies import incarnation_headers
 from tailrace.core.commands import Command

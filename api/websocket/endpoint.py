@@ -20,7 +20,7 @@ from tailrace.api.access.security import Security
 from tailrace.api.ports import StoreUnavailable, TurnStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.tallies import OpenLimits
+from tailrace.api.server_limits import OpenLimits
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.exchanges import Turn
 from tailrace.api.websocket.frames import read_frame

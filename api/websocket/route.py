@@ -17,7 +17,7 @@ from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
 from tailrace.api.ports import TurnStore
 from tailrace.api.problems.table import HttpCode, RequestRefused
-from tailrace.api.tallies import OpenLimits
+from tailrace.api.server_limits import OpenLimits
 
 WEBSOCKET_PATH: Final = "/v1/ws"
 

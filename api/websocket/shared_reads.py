@@ -11,8 +11,7 @@ import logging
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from tailrace.api.ports import Answer, StoreUnavailable, StreamStore, Watch
-from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.api.tallies import OpenLimit, OpenLimits
+from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimit, OpenLimits
 from tailrace.api.websocket.pushes import Delivery
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from tailrace.api.wire.filtering import ScanTurns

@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from tailrace.api.access.guard import guard_of
 from tailrace.api.access.guarded_store import GuardedStore
-from tailrace.api.access.operation_scopes import scope_of
+from tailrace.api.access.permissions import scope_of
 from tailrace.api.ports import TurnStore
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.schemas.appends import Trimming

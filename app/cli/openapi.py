@@ -10,7 +10,7 @@ import typer
 from tailrace.api.application import create_api
 from tailrace.api.document.asyncapi import asyncapi_document
 from tailrace.api.document.sdk_document import sdk_document
-from tailrace.api.problems.help.reference import errors_markdown
+from tailrace.api.problems.help.pages import errors_markdown
 from tailrace.app import __version__
 from tailrace.app.store.service import EngineStore
 from tailrace.core.engine import Engine

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.api.tallies import OpenLimits
+from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimits
 from tailrace.app.observability.audit import AuditLog
 from tailrace.app.observability.counters.loop_lag import LoopLag
 from tailrace.app.observability.counters.requests import RequestFigures

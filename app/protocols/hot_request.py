@@ -17,7 +17,7 @@ from msgspec import Struct
 from uvicorn.server import ServerState
 
 from tailrace.api.access.rates import Quota
-from tailrace.api.http.request_id import request_id_of_header
+from tailrace.api.http.layers import request_id_of_header
 from tailrace.api.operations.appends import PlainBodies
 from tailrace.api.operations.headers import HotHeaders
 from tailrace.api.operations.requests import HotRoute

@@ -10,11 +10,10 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from tailrace.api.access.option_scopes import option_needing_admin
-from tailrace.api.access.permissions import allowed, shows_all
+from tailrace.api.access.permissions import allowed, option_needing_admin, shows_all
 from tailrace.api.access.rates import Rates
 from tailrace.api.access.security import Security
-from tailrace.api.http.request_id import request_id_of_header
+from tailrace.api.http.layers import request_id_of_header
 from tailrace.api.operations.headers import HotClient, HotClients, used_headers
 from tailrace.api.operations.requests import hot_route
 from tailrace.api.ports import HotStore, Watch

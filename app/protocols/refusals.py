@@ -13,7 +13,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from uvicorn.server import ServerState
 
-from tailrace.api.http.request_id import new_request_id
+from tailrace.api.http.layers import new_request_id
 from tailrace.api.problems.table import PROBLEM_MEDIA_TYPE, HttpCode, problem
 from tailrace.app.protocols.answers import Answers
 from tailrace.app.protocols.asgi import AsgiRequest

@@ -14,8 +14,7 @@ import pytest
 
 from tailrace.api.access.rates import NoRates
 from tailrace.api.access.security import UNSECURED
-from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.api.tallies import OpenLimits
+from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimits
 from tailrace.api.websocket.endpoint import WebSocketEndpoint
 from tailrace.api.websocket_limits import REQUESTS_PER_FRAME_MAX
 from tailrace.app.store.service import EngineStore

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tailrace.api.access.operation_scopes import scope_of
+from tailrace.api.access.permissions import scope_of
 from tailrace.api.operations.table import OPERATIONS
 from tests.security.conftest import SecuredServer
 from tests.support.tokens import ALL_SCOPES, bearer, revoke_token

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from websockets.sync.client import ClientConnection
 
-from tailrace.api.access.operation_scopes import need_of
+from tailrace.api.access.permissions import need_of
 from tailrace.api.principals import TokenScope
 from tailrace.api.websocket.requests import REQUESTS
 from tailrace.core.command_table import ACCESS, DESCRIPTORS, ROWS, Reach, Syntax

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tailrace.api.access.option_scopes import OPTIONS, Option
+from tailrace.api.access.permissions import OPTIONS, Option
 from tailrace.api.principals import TokenScope
 from tailrace.core.parser import parse_request
 from tests.security.conftest import SecuredServer, ask, state

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.api.access.operation_scopes import need_of
-from tailrace.api.access.permissions import allowed
+from tailrace.api.access.permissions import allowed, need_of
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal, TokenScope
 from tailrace.core import commands as c
 from tailrace.core.command_table import DESCRIPTORS, Reach, keys_of

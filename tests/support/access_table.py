@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from tailrace.api.access.operation_scopes import need_of
-from tailrace.api.access.option_scopes import OPTIONS
+from tailrace.api.access.permissions import OPTIONS, need_of
 from tailrace.api.principals import TokenScope
 from tailrace.core.command_table import ACCESS, DESCRIPTORS, Reach
 from tests.support.api_client import the_document

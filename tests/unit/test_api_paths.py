@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.api.http.path_shim import raw_path_of
+from tailrace.api.http.layers import raw_path_of
 from tailrace.core.commands import StreamLength
 from tests.support.api_client import ApiClient, assert_problem
 

@@ -7,9 +7,7 @@ import asyncio
 import pytest
 from starlette.types import Message, Scope
 
-from tailrace.api.http.body_limit import BodyLimit
-from tailrace.api.http.path_shim import RawPath
-from tailrace.api.http.request_id import RequestId
+from tailrace.api.http.layers import BodyLimit, RawPath, RequestId
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.wire.negotiation import accepts
 from tailrace.core.limits import BODY_BYTES_MAX, REQUEST_ELEMENTS_MAX

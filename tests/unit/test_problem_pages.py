@@ -10,8 +10,7 @@ import pytest
 
 from tailrace.api.http.pages import content_security_policy
 from tailrace.api.problems.help import HELP, code_of_slug
-from tailrace.api.problems.help.page import problem_html
-from tailrace.api.problems.help.reference import errors_markdown
+from tailrace.api.problems.help.pages import errors_markdown, problem_html
 from tailrace.api.problems.table import KINDS, ProblemCode, problem
 from tests.support.api_client import ApiClient, assert_problem
 from tests.support.server_process import tailrace

@@ -19,11 +19,11 @@ from tailrace.api.access.security import UNSECURED
 from tailrace.api.access.token_end import ABORT_EXTENSION
 from tailrace.api.http.disconnect import while_connected
 from tailrace.api.principals import ANONYMOUS_LOCAL
+from tailrace.api.server_limits import OpenLimit
 from tailrace.api.tails.group_tail import GroupTail, TailConsumer
 from tailrace.api.tails.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
 from tailrace.api.tails.tail import EventForm, PlainTail
 from tailrace.api.tails.tail_response import TailResponse
-from tailrace.api.tallies import OpenLimit
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Acknowledge, Append, Command, CreateGroup, PendingSummary, ServerInfo
 from tailrace.core.engine import Engine

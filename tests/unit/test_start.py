@@ -15,8 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from tailrace.api.access.rates import UNRATED
 from tailrace.api.access.security import UNSECURED
 from tailrace.api.http.deferred_route import DeferredRoute
-from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.api.tallies import OpenLimits
+from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimits
 from tailrace.api.websocket import endpoint
 from tailrace.api.websocket.route import DeferredEndpoint
 from tailrace.app.store.service import EngineStore

@@ -18,8 +18,7 @@ import pytest
 from tailrace.api.access.rates import NoRates
 from tailrace.api.access.security import OpenAccess, Security
 from tailrace.api.principals import Principal, Unauthenticated
-from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.api.tallies import OpenLimits
+from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimits
 from tailrace.api.websocket.endpoint import WebSocketEndpoint
 from tailrace.api.websocket_limits import BACKLOG_MAX, TURN_REQUESTS_MAX, CloseCode
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX

@@ -7,8 +7,7 @@ statuses, titles, and whether repeating a request can help.
 `help`      the type of a row
 `commands`  rows for the codes of the engine: the engine refused the command
 `requests`  rows for the codes of HTTP: the server refused the request before it became a command
-`page`      one code as a page of HTML, served at `/problems/{code}`
-`reference` all codes as Markdown: `docs/errors.md`
+`pages`     one code as a page of HTML, served at `/problems/{code}`; all as Markdown: `docs/errors.md`
 ==========  ===================================================================================
 """
 
