@@ -17,11 +17,11 @@ from tailrace.api.application import create_api
 from tailrace.app import __version__
 from tailrace.app.console import console_routes
 from tailrace.app.lifespan import keeping, linked, ticking, tracing_until_the_end
+from tailrace.app.metrics.census import CensusReuse
 from tailrace.app.metrics.process_report import ProcessReport
-from tailrace.app.metrics.reuse import CensusReuse
 from tailrace.app.metrics.route import DeferredMetrics
 from tailrace.app.metrics.sources import Sources
-from tailrace.app.observability.counters.loop_lag import PERIOD_S as LAG_PERIOD_S
+from tailrace.app.observability.counters import PERIOD_S as LAG_PERIOD_S
 from tailrace.app.protocols.connections import SWEEP_PERIOD_S
 from tailrace.app.protocols.hot_observer import HotObserver
 from tailrace.app.protocols.hot_routes import HotRoutes

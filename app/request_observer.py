@@ -18,7 +18,7 @@ from tailrace.api.http.layers import raw_path_of
 from tailrace.api.problems.table import request_id_of
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.observability.access_log import access_logger, log_request
-from tailrace.app.observability.counters.requests import CLIENT_GONE_STATUS
+from tailrace.app.observability.counters import CLIENT_GONE_STATUS
 from tailrace.app.observability.timing import COMMIT, WAIT, RequestTiming, current_timing
 
 if TYPE_CHECKING:

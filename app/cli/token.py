@@ -1,21 +1,19 @@
-"""`tailrace token`: creates, lists and revokes tokens. A running server applies changes within a second.
-
-It owns the options of these commands. `token_printing` formats tokens, and `app.tokens` owns the file.
-"""
+"""`tailrace token`: creates, lists and revokes tokens. A running server applies changes within a second."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, TypeVar, cast
 
+import msgspec
 import typer
 
 from tailrace.api.principals import TokenScope
-from tailrace.app.cli import token_printing as printing
-from tailrace.app.cli.output import note, say, say_json
+from tailrace.app.cli.output import note, say, say_json, visible
 from tailrace.app.cli.paths import DataDirOption, TokensFileOption
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.reasons import reason
@@ -29,12 +27,79 @@ from tailrace.app.tokens.file import (
 )
 from tailrace.app.tokens.tokens import (
     PREFIX,
+    TokenRecord,
     duration_ms_from,
     name_from,
     new_token,
     pattern_from,
 )
 from tailrace.app.tokens.usage import read_usage
+
+_COLUMNS: Final = ("id", "name", "scopes", "keys", "created", "expires", "last used")
+
+
+def described(record: TokenRecord) -> str:
+    """Return the id, name, scopes, keys and expiry of a token as text."""
+    until = "" if record.expires_at_ms is None else f", until {_time(record.expires_at_ms)}"
+    keys = " ".join(record.keys)
+    return f"{record.id} ({record.name}): {' '.join(record.scopes)} on {keys}{until}"
+
+
+def described_damage(entry: DamagedEntry) -> str:
+    """Return the id and name of a damaged entry, and the reason why the server ignores it, on one line."""
+    return f"{labelled(entry)}: {entry.reason}"
+
+
+def labelled(entry: Entry) -> str:
+    """Return the id and the name of an entry on one line."""
+    return f"{entry.id} ({entry.name})"
+
+
+def json_row(entry: Entry, last_used_at_ms: int | None) -> dict[str, object]:
+    """Return the members of a token without its digest; for a damaged entry, the reason it is ignored."""
+    if isinstance(entry, DamagedEntry):
+        return {"id": entry.id, "name": entry.name, "ignored": entry.reason}
+    row: dict[str, object] = msgspec.to_builtins(entry)
+    del row["sha256"]
+    return {**row, "last_used_at_ms": last_used_at_ms}
+
+
+def table(entries: Sequence[Entry], used_at_ms: Mapping[str, int]) -> list[str]:
+    """Return a heading and one line per valid token, in aligned columns.
+
+    `used_at_ms`: the last use by token id, in Unix milliseconds. Values are never shortened, because scripts
+    may read the table.
+    """
+    tokens = [entry for entry in entries if isinstance(entry, TokenRecord)]
+    rows = [_COLUMNS, *(tuple(map(visible, _row(each, used_at_ms.get(each.id)))) for each in tokens)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def _row(record: TokenRecord, used_at_ms: int | None) -> tuple[str, ...]:
+    return (
+        record.id,
+        record.name,
+        " ".join(record.scopes),
+        " ".join(record.keys),
+        _time(record.created_at_ms),
+        _expiry(record.expires_at_ms),
+        "-" if used_at_ms is None else _time(used_at_ms),
+    )
+
+
+def _expiry(expires_at_ms: int | None) -> str:
+    if expires_at_ms is None:
+        return "never"
+    past = " (expired)" if expires_at_ms <= system_clock_ms() else ""
+    return _time(expires_at_ms) + past
+
+
+def _time(unix_ms: int) -> str:
+    return datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
+
 
 ParsedT = TypeVar("ParsedT")
 
@@ -137,7 +202,7 @@ def create(
     with _failing_in_one_line(path), changing_tokens(path) as tokens:
         tokens.append(made.record)
     say(made.text)
-    note(f"created {printing.described(made.record)}, in {path}")
+    note(f"created {described(made.record)}, in {path}")
 
 
 @token.command("list")
@@ -160,15 +225,15 @@ def list_tokens(
         entries = read_entries(path)
     used_at_ms = read_usage(path)
     if json:
-        rows = [printing.json_row(entry, used_at_ms.get(entry.id)) for entry in entries]
+        rows = [json_row(entry, used_at_ms.get(entry.id)) for entry in entries]
         say_json(rows, indent=2)
     else:
-        for row in printing.table(entries, used_at_ms):
+        for row in table(entries, used_at_ms):
             say(row)
     for entry in entries:
         if isinstance(entry, DamagedEntry):
             remedy = f"to remove it: tailrace token revoke {entry.id}"
-            note(f"ignored {printing.described_damage(entry)}; {remedy}")
+            note(f"ignored {described_damage(entry)}; {remedy}")
 
 
 @token.command()
@@ -198,7 +263,7 @@ def revoke(
             revoked = [entry for each in dict.fromkeys(tokens) for entry in _found(known, each)]
             known[:] = [entry for entry in known if entry not in revoked]
     for entry in dict.fromkeys(revoked):
-        say(f"revoked {printing.labelled(entry)}")
+        say(f"revoked {labelled(entry)}")
 
 
 def _found(known: Sequence[Entry], wanted: str) -> Sequence[Entry]:

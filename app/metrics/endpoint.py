@@ -20,9 +20,8 @@ from starlette.responses import Response
 from tailrace.api.access.guard import guard_of
 from tailrace.api.access.security import principal_of
 from tailrace.api.principals import Principal
-from tailrace.app.metrics.census import Census, GroupState
+from tailrace.app.metrics.census import Census, CensusReuse, GroupState
 from tailrace.app.metrics.families import PREFIX, families, gauge
-from tailrace.app.metrics.reuse import CensusReuse
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.store.service import EngineStore
 

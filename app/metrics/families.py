@@ -20,10 +20,15 @@ from prometheus_client.core import (
 
 from tailrace.app import __version__
 from tailrace.app.metrics.sources import Sources
-from tailrace.app.observability.counters.commands import CommandFigures
-from tailrace.app.observability.counters.histogram import DURATION_POWERS, SIZE_POWERS, Histogram
-from tailrace.app.observability.counters.moved import MEANINGS, RETIRED
-from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.observability.counters import (
+    DURATION_POWERS,
+    MEANINGS,
+    RETIRED,
+    SIZE_POWERS,
+    CommandFigures,
+    Histogram,
+    RequestFigures,
+)
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.app.tokens.authenticator import FileAuthenticator

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tailrace.api.name_members import named
-from tailrace.app.metrics.census import Census
-from tailrace.app.metrics.reuse import CensusReuse
+from tailrace.app.metrics.census import Census, CensusReuse
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.settings import Settings
 from tailrace.app.store.memory import resident_bytes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tailrace.app.metrics.reuse import CensusReuse
+from tailrace.app.metrics.census import CensusReuse
 from tailrace.app.metrics.sources import Sources
 
 if TYPE_CHECKING:

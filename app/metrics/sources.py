@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimits
 from tailrace.app.observability.audit import AuditLog
-from tailrace.app.observability.counters.loop_lag import LoopLag
-from tailrace.app.observability.counters.requests import RequestFigures
+from tailrace.app.observability.counters import LoopLag, RequestFigures
 from tailrace.app.protocols.connections import Connections
 from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage

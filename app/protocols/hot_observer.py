@@ -15,8 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from tailrace.app.observability.access_log import access_logger, log_request
-from tailrace.app.observability.counters.commands import CommandFigures
-from tailrace.app.observability.counters.requests import CLIENT_GONE_STATUS, RequestFigures
+from tailrace.app.observability.counters import CLIENT_GONE_STATUS, CommandFigures, RequestFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import COMMIT, TimedPhase
 

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from tailrace.api.ports import Answer, StoreFailed, StoreUnavailable, Watch
-from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.counters import CommandFigures
 from tailrace.app.observability.timing import note_commands
 from tailrace.app.remote.figures import outcome_of
 from tailrace.app.remote.link.port import EngineError, Link, LinkDown

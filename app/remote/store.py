@@ -15,7 +15,7 @@ from typing import Final
 
 from tailrace.api.ports import Answer, BeginWait, EngineFeature, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
-from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.counters import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import WAIT, note_commands, note_phase
 from tailrace.app.remote.answers import Answers, required, settle, told

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from tailrace.app.observability.counters.commits import CommitFigures
+from tailrace.app.observability.counters import CommitFigures
 from tailrace.app.store.commit import GroupCommit
 from tailrace.app.store.encoding_process import IS_SUPPORTED, EncodingFailed, EncodingProcess
 from tailrace.app.store.writer_thread import WriterThread

@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from tailrace.app.observability.counters.commits import CommitFigures
+from tailrace.app.observability.counters import CommitFigures
 from tailrace.app.store.commit_place import BYTES_MAX, CommitPlace, is_quickly_encoded
 from tailrace.app.store.log import Release
 from tailrace.app.store.rows import PART_BYTES, Row, RowParts, estimated_bytes

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final
 
 from tailrace.api.ports import StoreUnavailable
-from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.counters import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import current_timing, note_commands
 from tailrace.core.bounds.reply_room import ReplyRoom

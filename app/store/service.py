@@ -18,7 +18,7 @@ from typing import Any
 from tailrace.api.ports import Answer, BeginWait, StoreUnavailable, Watch
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
-from tailrace.app.observability.counters.commands import CommandFigures
+from tailrace.app.observability.counters import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import note_commands
 from tailrace.app.store.admission import Admission

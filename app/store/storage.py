@@ -24,7 +24,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
-from tailrace.app.observability.counters.commits import CommitFigures
+from tailrace.app.observability.counters import CommitFigures
 from tailrace.app.store.checkpoints import Checkpoints
 from tailrace.app.store.commit import GroupCommit
 from tailrace.app.store.commit_place import CommitPlace

@@ -19,7 +19,7 @@ import pytest
 from bench.largest_cases import CASES, CHEAP
 from bench.largest_streams import Case, Request, State
 from tailrace.api.application import create_api
-from tailrace.app.metrics.reuse import CensusReuse
+from tailrace.app.metrics.census import CensusReuse
 from tailrace.app.metrics.route import DeferredMetrics
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.store.service import EngineStore

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tailrace.api.ports import Answer, StoreUnavailable
-from tailrace.app.observability.counters.moved import MEANINGS
+from tailrace.app.observability.counters import MEANINGS
 from tailrace.app.store.service import EngineStore
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine

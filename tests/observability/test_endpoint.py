@@ -9,8 +9,8 @@ from starlette.requests import Request
 
 from tailrace.api.application import create_api
 from tailrace.api.principals import ANONYMOUS_LOCAL, Principal
+from tailrace.app.metrics.census import CensusReuse
 from tailrace.app.metrics.endpoint import MetricsEndpoint
-from tailrace.app.metrics.reuse import CensusReuse
 from tailrace.app.metrics.sources import Sources
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import CreateGroup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tailrace.app.observability.counters.histogram import DURATION_POWERS, SIZE_POWERS, Histogram, durations
+from tailrace.app.observability.counters import DURATION_POWERS, SIZE_POWERS, Histogram, durations
 
 NS = 1e-9
 

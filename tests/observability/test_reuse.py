@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tailrace.app.metrics.reuse import REUSE_FACTOR, REUSE_NS_MAX, REUSED_FROM, CensusReuse
+from tailrace.app.metrics.census import REUSE_FACTOR, REUSE_NS_MAX, REUSED_FROM, CensusReuse
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import CreateGroup
 from tailrace.core.engine import Engine

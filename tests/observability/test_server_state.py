@@ -12,7 +12,7 @@ import pytest
 from tailrace.api.principals import ANONYMOUS_LOCAL, Act
 from tailrace.app.metrics.census import WEIGHED_MAX, Census
 from tailrace.app.observability.audit import CAPACITY, KEYS_SHOWN_MAX, AuditLog
-from tailrace.app.observability.counters.commits import RECENT_MAX, CommitFigures
+from tailrace.app.observability.counters import RECENT_MAX, CommitFigures
 from tailrace.core.commands import Append
 from tailrace.core.engine import Engine
 from tests.support.api_client import the_document

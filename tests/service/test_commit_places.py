@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tailrace.app.observability.counters.commits import CommitFigures
+from tailrace.app.observability.counters import CommitFigures
 from tailrace.app.store.commit import GroupCommit
 from tailrace.app.store.commit_place import CommitPlace
 from tailrace.app.store.service import EngineStore

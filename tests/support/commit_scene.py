@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tailrace.app.observability.counters.commits import CommitFigures
+from tailrace.app.observability.counters import CommitFigures
 from tailrace.app.store.commit import GroupCommit
 from tailrace.app.store.commit_place import CommitPlace
 from tailrace.app.store.writer_thread import WriterThread

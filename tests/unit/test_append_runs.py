@@ -27,7 +27,7 @@ from tailrace.api.websocket_limits import (
     TURN_REQUESTS_MAX,
     ProtocolViolation,
 )
-from tailrace.app.observability.counters.moved import MEANINGS
+from tailrace.app.observability.counters import MEANINGS
 from tailrace.app.store.service import EngineStore
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tailrace.api.operations import appends
-from tailrace.app.observability.counters.moved import MEANINGS
+from tailrace.app.observability.counters import MEANINGS
 from tailrace.app.protocols.hot_turn import KEPT_BYTES_MAX, READS_AT_ONCE, SINGLE_TURNS_MAX
 from tailrace.app.protocols.http import HttpProtocol
 from tailrace.app.protocols.state import Answering

@@ -63,7 +63,7 @@ def opened(
 @contextmanager
 def _directory(directory: Path, *, is_target: bool, for_writing: bool) -> Iterator[Place]:
     if for_writing:
-        from tailrace.app.cli.migrate.served_directory import served  # noqa: PLC0415 - see `_redis`
+        from tailrace.app.cli.migrate.directory_place import served  # noqa: PLC0415 - see `_redis`
         from tailrace.app.cli.migrate.tailrace_place import TailracePlace  # noqa: PLC0415
 
         with served(directory) as server:

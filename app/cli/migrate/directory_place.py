@@ -1,20 +1,24 @@
-"""A data directory as the source of a migration: an engine on its data, opened for reading.
-
-No byte of the directory changes. If a server uses the directory, the place shows its state at the instant of
-opening.
+"""A data directory as a place of a migration: as the source, an engine on its data, opened for reading; as
+the target, a private server that runs on it until the migration ends.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from tailrace.app import __version__
+from tailrace.app.cli.child_process import STOP_WITHIN_S, running
 from tailrace.app.cli.migrate.policies import (
     ALL_RULES,
     NO_POLICIES,
@@ -35,14 +39,18 @@ from tailrace.app.cli.migrate.port import (
     accepted,
     scan,
 )
+from tailrace.app.cli.server import Server
 from tailrace.app.clock import system_clock_ms
 from tailrace.app.store.data_refusals import STORAGE_ERRORS, refusal
+from tailrace.app.tokens.file import changing_tokens
+from tailrace.app.tokens.tokens import new_token
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.limits import NAME_BYTES_MAX
 from tailrace.core.parser import parse_request
 from tailrace.core.storage.inspection import inspected
 from tailrace.core.storage.recovery import recover
+from tailrace.core.storage.schema import DirectoryLock, InUse
 
 
 class DirectoryPlace:
@@ -141,3 +149,54 @@ def _plain(reply: Any) -> Reply:
     if isinstance(reply, str):
         return reply.encode()
     return [_plain(item) for item in reply]
+
+
+FREE_WITHIN_S: Final = 10.0
+"""How long the directory may be in use. The server of a migration that was killed needs a moment to stop."""
+
+_LOOK_S: Final = 0.05
+_READY: Final = re.compile(r"is ready on (\S+)\n")
+
+
+@contextmanager
+def served(directory: Path) -> Iterator[Server]:
+    """Run a server on `directory`, which is created if it does not exist; yield a client of it."""
+    _until_free(directory)
+    with TemporaryDirectory(prefix="tailrace-migrate-") as scratch:
+        token = new_token("migrate", ("read", "append", "consume", "admin"), ["*"], system_clock_ms(), None)
+        tokens_file, log = Path(scratch) / "tokens.json", Path(scratch) / "log"
+        with changing_tokens(tokens_file) as tokens:
+            tokens.append(token.record)
+        arguments = ("serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", str(directory))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TAILRACE_")}
+        environment["TAILRACE_TOKENS_FILE"] = str(tokens_file)
+        with (
+            running(arguments, environment, log) as process,
+            Server(_address(process, log), token.text) as server,
+        ):
+            yield server
+
+
+def _until_free(directory: Path) -> None:
+    """Return when no server uses the directory, after `FREE_WITHIN_S` at the latest."""
+    deadline_s = time.monotonic() + FREE_WITHIN_S
+    while directory.is_dir() and time.monotonic() < deadline_s:
+        try:
+            DirectoryLock(directory).release()
+        except InUse:
+            time.sleep(_LOOK_S)
+        except OSError:
+            # The server reports why the directory cannot be used.
+            return
+        else:
+            return
+
+
+def _address(process: subprocess.Popen[str], log: Path) -> str:
+    assert process.stdout is not None
+    found = _READY.search(process.stdout.readline())
+    if found is None:
+        process.wait(STOP_WITHIN_S)
+        said = log.read_text(errors="replace").strip().splitlines()
+        raise CannotMigrate(f"no server can run on the directory: {said[-1] if said else 'it ended'}")
+    return found[1]

@@ -14,16 +14,17 @@ from tailrace.app.remote.link.exchange import (
     AtomicExchange,
     Exchange,
     Outcome,
+    Take,
+    Taker,
     TogetherExchange,
     Way,
+    exact,
     packed,
 )
 from tailrace.app.remote.link.handshake import Greeting
-from tailrace.app.remote.link.names import exact
 from tailrace.app.remote.link.node import Node, NodeContext
 from tailrace.app.remote.link.port import Consistency, EngineError, LinkDown, NodeState, Resp, Words
 from tailrace.app.remote.link.router import Router
-from tailrace.app.remote.link.takers import Take, Taker
 from tailrace.app.remote.link.timing import Timing
 from tailrace.app.remote.link.url import StoreUrl
 

@@ -1,7 +1,9 @@
 """Exchanges: commands on their way to a node, and their replies on the way back.
 
-An exchange owns the future of its caller, or the taker in its place. If a reply calls for another try, the
-exchange passes itself to its `retry` function. It never chooses a node and never touches a socket.
+An exchange owns the future of its caller, or the taker in its place, which gets the outcome at once. If a
+reply calls for another try, the exchange passes itself to its `retry` function. It restores names in error
+lines, where the reader of replies replaced bytes that are not UTF-8. It never chooses a node and never
+touches a socket.
 """
 
 from __future__ import annotations
@@ -13,8 +15,66 @@ from typing import Any, Final, TypeAlias, cast
 
 import hiredis
 
-from tailrace.app.remote.link.port import EngineError, LinkDown, Words
-from tailrace.app.remote.link.takers import Taker
+from tailrace.app.remote.link.port import EngineError, LinkDown, Resp, Words
+
+Take: TypeAlias = "Callable[[list[Resp | EngineError] | EngineError | LinkDown], None]"
+"""Gets the replies in order, or why there are none."""
+
+
+class Taker:
+    """Takes the place of the future of an exchange with these commands; it cannot be cancelled."""
+
+    __slots__ = ("_commands", "_is_done", "_take")
+
+    def __init__(self, commands: Sequence[Words], take: Take) -> None:
+        self._commands = commands
+        self._take = take
+        self._is_done = False
+
+    def done(self) -> bool:
+        """Whether the outcome was taken."""
+        return self._is_done
+
+    def cancelled(self) -> bool:
+        """Return False."""
+        return False
+
+    def set_result(self, result: Any) -> None:
+        """Take the reply to one command, or the list of replies to several."""
+        replies = [result] if len(self._commands) == 1 else result
+        self._call([exact(each, self._commands) if type(each) is EngineError else each for each in replies])
+
+    def set_exception(self, error: EngineError | LinkDown) -> None:
+        """Take the reason why there is no reply."""
+        self._call(exact(error, self._commands) if isinstance(error, EngineError) else error)
+
+    def _call(self, outcome: list[Resp | EngineError] | EngineError | LinkDown) -> None:
+        self._is_done = True
+        try:
+            self._take(outcome)
+        except Exception as error:  # noqa: BLE001 - a defect must not end the connection of the others
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "an answer of the engine could not be passed on", "exception": error}
+            )
+
+
+_REPLACED: Final = "\ufffd".encode()
+_LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")
+"""Redis writes spaces for the line ends of a name in an error line."""
+
+
+def exact(error: EngineError, commands: Sequence[Words]) -> EngineError:
+    """Return the error with the names as the engine sent them: they come from the words of the commands."""
+    line = error.line
+    if _REPLACED not in line:
+        return error
+    for word in {word for words in commands for word in words}:
+        sent = word.translate(_LINE_ENDS)
+        shown = sent.decode("utf-8", "replace").encode()
+        if shown != sent:
+            line = line.replace(shown, sent)
+    return EngineError(line)
+
 
 RETRIED: Final = frozenset(
     {b"MOVED", b"ASK", b"TRYAGAIN", b"CLUSTERDOWN", b"LOADING", b"MASTERDOWN", b"READONLY"}

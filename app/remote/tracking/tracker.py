@@ -20,8 +20,7 @@ from typing import Any, Final
 
 from tailrace.app.remote.link.channel import Channel
 from tailrace.app.remote.link.discovery import slot_of
-from tailrace.app.remote.link.exchange import TogetherExchange, Way, packed
-from tailrace.app.remote.link.names import exact
+from tailrace.app.remote.link.exchange import TogetherExchange, Way, exact, packed
 from tailrace.app.remote.link.node import Node
 from tailrace.app.remote.link.port import EngineError, Resp, Words
 from tailrace.app.remote.link.router import Router

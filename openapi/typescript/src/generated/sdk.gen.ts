@@ -112,6 +112,31 @@ export const checkImport = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
+ * List scheduled entries
+ *
+ * List the entries that were appended with a delay and are not visible yet, in the order of their times.
+ * O(log n + page).
+ */
+export const listScheduled = <ThrowOnError extends boolean = false>(options: Options<ListScheduledData, ThrowOnError>) => (options.client ?? client).get<ListScheduledResponses, ListScheduledErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/scheduled',
+    ...options
+});
+
+/**
+ * Cancel a scheduled entry
+ *
+ * Remove an entry before its time, so that it is never appended. O(log n).
+ *
+ * 404 `NO_SUCH_ENTRY`: the entry was appended, or cancelled before.
+ */
+export const cancelScheduled = <ThrowOnError extends boolean = false>(options: Options<CancelScheduledData, ThrowOnError>) => (options.client ?? client).delete<CancelScheduledResponses, CancelScheduledErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/scheduled/{id}',
+    ...options
+});
+
+/**
  * Export entries as NDJSON
  *
  * Return all entries of a range, however many. A missing stream counts as an empty one. O(n).
@@ -412,6 +437,39 @@ export const xgroupSetid = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
+ * Configure a group
+ *
+ * Change settings of a group, and return the group. Takes effect with the next delivery. O(groups).
+ */
+export const configureGroup = <ThrowOnError extends boolean = false>(options: Options<ConfigureGroupData, ThrowOnError>) => (options.client ?? client).post<ConfigureGroupResponses, ConfigureGroupErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/groups/{group}:configure',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Send dead letters back
+ *
+ * Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
+ *
+ * Each entry gets its own fields and a new id. A request that is repeated sends no entry twice. Continue
+ * with `next`. O(limit).
+ */
+export const redrive = <ThrowOnError extends boolean = false>(options: Options<RedriveData, ThrowOnError>) => (options.client ?? client).post<RedriveResponses, RedriveErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/streams/{key}/groups/{group}:redrive',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List a group's consumers
  *
  * List the consumers of a group with their numbers of pending entries, in byte order of their names.
@@ -444,39 +502,6 @@ export const xgroupCreateconsumer = <ThrowOnError extends boolean = false>(optio
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/streams/{key}/groups/{group}/consumers/{consumer}',
     ...options
-});
-
-/**
- * Configure a group
- *
- * Change settings of a group, and return the group. Takes effect with the next delivery. O(groups).
- */
-export const configureGroup = <ThrowOnError extends boolean = false>(options: Options<ConfigureGroupData, ThrowOnError>) => (options.client ?? client).post<ConfigureGroupResponses, ConfigureGroupErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/v1/streams/{key}/groups/{group}:configure',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Send dead letters back
- *
- * Append dead letters of the group to its stream again, and delete them from the dead-letter stream.
- *
- * Each entry gets its own fields and a new id. A request that is repeated sends no entry twice. Continue
- * with `next`. O(limit).
- */
-export const redrive = <ThrowOnError extends boolean = false>(options: Options<RedriveData, ThrowOnError>) => (options.client ?? client).post<RedriveResponses, RedriveErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/v1/streams/{key}/groups/{group}:redrive',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
 });
 
 /**
@@ -581,31 +606,6 @@ export const xcfgset = <ThrowOnError extends boolean = false>(options: Options<X
         'Content-Type': 'application/json',
         ...options.headers
     }
-});
-
-/**
- * List scheduled entries
- *
- * List the entries that were appended with a delay and are not visible yet, in the order of their times.
- * O(log n + page).
- */
-export const listScheduled = <ThrowOnError extends boolean = false>(options: Options<ListScheduledData, ThrowOnError>) => (options.client ?? client).get<ListScheduledResponses, ListScheduledErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/v1/streams/{key}/scheduled',
-    ...options
-});
-
-/**
- * Cancel a scheduled entry
- *
- * Remove an entry before its time, so that it is never appended. O(log n).
- *
- * 404 `NO_SUCH_ENTRY`: the entry was appended, or cancelled before.
- */
-export const cancelScheduled = <ThrowOnError extends boolean = false>(options: Options<CancelScheduledData, ThrowOnError>) => (options.client ?? client).delete<CancelScheduledResponses, CancelScheduledErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/v1/streams/{key}/scheduled/{id}',
-    ...options
 });
 
 /**
@@ -742,6 +742,32 @@ export const transaction = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
+ * Show what the token may do
+ *
+ * Return the scopes, key patterns and expiry of the request's token. Any token may ask. O(1).
+ */
+export const showAccess = <ThrowOnError extends boolean = false>(options?: Options<ShowAccessData, ThrowOnError>) => (options?.client ?? client).get<ShowAccessResponses, ShowAccessErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/access',
+    ...options
+});
+
+/**
+ * Get a ticket for a WebSocket
+ *
+ * Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
+ *
+ * Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers the
+ * subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
+ * first. The WebSocket closes when the token is revoked or expires.
+ */
+export const createTicket = <ThrowOnError extends boolean = false>(options?: Options<CreateTicketData, ThrowOnError>) => (options?.client ?? client).post<CreateTicketResponses, CreateTicketErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/tickets',
+    ...options
+});
+
+/**
  * Show the server's limits
  *
  * Return all limits of the server. The unit is the last part of a name, such as `_bytes_max`.
@@ -768,28 +794,17 @@ export const healthz = <ThrowOnError extends boolean = false>(options?: Options<
 export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({ url: '/readyz', ...options });
 
 /**
- * Get a ticket for a WebSocket
+ * Show the state of the server
  *
- * Return a ticket for one WebSocket handshake within a minute, with the rights of the request's token.
+ * Return the server's memory, storage, connections, largest streams, limits, slow operations and audit
+ * lines.
  *
- * Web pages cannot set the headers of a WebSocket, and tokens are not accepted in URLs. A page offers the
- * subprotocols `tailrace.v1.json` and `tailrace.ticket.<ticket>` in this order; the server selects the
- * first. The WebSocket closes when the token is revoked or expires.
+ * It names streams of all tokens, so the token's patterns must match every key. A server that is not ready
+ * answers as well. O(streams + groups), which a large server counts once in 15 seconds.
  */
-export const createTicket = <ThrowOnError extends boolean = false>(options?: Options<CreateTicketData, ThrowOnError>) => (options?.client ?? client).post<CreateTicketResponses, CreateTicketErrors, ThrowOnError>({
+export const showServer = <ThrowOnError extends boolean = false>(options?: Options<ShowServerData, ThrowOnError>) => (options?.client ?? client).get<ShowServerResponses, ShowServerErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/v1/tickets',
-    ...options
-});
-
-/**
- * Show what the token may do
- *
- * Return the scopes, key patterns and expiry of the request's token. Any token may ask. O(1).
- */
-export const showAccess = <ThrowOnError extends boolean = false>(options?: Options<ShowAccessData, ThrowOnError>) => (options?.client ?? client).get<ShowAccessResponses, ShowAccessErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/v1/access',
+    url: '/v1/server',
     ...options
 });
 
@@ -816,21 +831,6 @@ export const clearSlowLog = <ThrowOnError extends boolean = false>(options?: Opt
 export const slowLog = <ThrowOnError extends boolean = false>(options?: Options<SlowLogData, ThrowOnError>) => (options?.client ?? client).get<SlowLogResponses, SlowLogErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/slow-log',
-    ...options
-});
-
-/**
- * Show the state of the server
- *
- * Return the server's memory, storage, connections, largest streams, limits, slow operations and audit
- * lines.
- *
- * It names streams of all tokens, so the token's patterns must match every key. A server that is not ready
- * answers as well. O(streams + groups), which a large server counts once in 15 seconds.
- */
-export const showServer = <ThrowOnError extends boolean = false>(options?: Options<ShowServerData, ThrowOnError>) => (options?.client ?? client).get<ShowServerResponses, ShowServerErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/v1/server',
     ...options
 });
 

@@ -3398,6 +3398,211 @@ export type CheckImportResponses = {
 
 export type CheckImportResponse = CheckImportResponses[keyof CheckImportResponses];
 
+export type ListScheduledData = {
+    body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
+         */
+        Consistency?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+    };
+    query?: {
+        /**
+         * Return only entries after this one: `next` of the previous page.
+         */
+        after?: string;
+        /**
+         * How many entries to return at most.
+         */
+        limit?: number;
+        /**
+         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
+         */
+        shape?: 'fields' | 'pairs';
+        /**
+         * `base64`: return all names and values in base64.
+         */
+        encoding?: 'base64';
+    };
+    url: '/v1/streams/{key}/scheduled';
+};
+
+export type ListScheduledErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type ListScheduledError = ListScheduledErrors[keyof ListScheduledErrors];
+
+export type ListScheduledResponses = {
+    /**
+     * The response.
+     */
+    200: ScheduledPage;
+};
+
+export type ListScheduledResponse = ListScheduledResponses[keyof ListScheduledResponses];
+
+export type CancelScheduledData = {
+    body?: never;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The scheduled id, as the append returned it.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/scheduled/{id}';
+};
+
+export type CancelScheduledErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NO_SUCH_ENTRY`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type CancelScheduledError = CancelScheduledErrors[keyof CancelScheduledErrors];
+
+export type CancelScheduledResponses = {
+    /**
+     * The request succeeded.
+     */
+    204: void;
+};
+
+export type CancelScheduledResponse = CancelScheduledResponses[keyof CancelScheduledResponses];
+
 export type ExportEntriesData = {
     body?: never;
     headers?: {
@@ -5573,6 +5778,218 @@ export type XgroupSetidResponses = {
 
 export type XgroupSetidResponse = XgroupSetidResponses[keyof XgroupSetidResponses];
 
+export type ConfigureGroupData = {
+    body: GroupSettingsBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
+         */
+        group: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/groups/{group}:configure';
+};
+
+export type ConfigureGroupErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+};
+
+export type ConfigureGroupError = ConfigureGroupErrors[keyof ConfigureGroupErrors];
+
+export type ConfigureGroupResponses = {
+    /**
+     * The response.
+     */
+    200: Group;
+};
+
+export type ConfigureGroupResponse = ConfigureGroupResponses[keyof ConfigureGroupResponses];
+
+export type RedriveData = {
+    body?: RedriveBody;
+    headers?: {
+        /**
+         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
+         */
+        'Min-Replicas'?: string;
+    };
+    path: {
+        /**
+         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
+         */
+        key: string;
+        /**
+         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
+         */
+        group: string;
+    };
+    query?: never;
+    url: '/v1/streams/{key}/groups/{group}:redrive';
+};
+
+export type RedriveErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
+     */
+    404: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The request conflicts with the current state. Codes: `ID_EXHAUSTED`, `WRONGTYPE`.
+     */
+    409: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
+     */
+    415: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * The body does not match its schema. Codes: `BODY_MISMATCH`.
+     */
+    422: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
+     */
+    501: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
+     */
+    503: Problem;
+    /**
+     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
+     */
+    507: Problem;
+};
+
+export type RedriveError = RedriveErrors[keyof RedriveErrors];
+
+export type RedriveResponses = {
+    /**
+     * The response.
+     */
+    200: RedriveReply;
+};
+
+export type RedriveResponse = RedriveResponses[keyof RedriveResponses];
+
 export type XinfoConsumersData = {
     body?: never;
     headers?: {
@@ -5885,218 +6302,6 @@ export type XgroupCreateconsumerResponses = {
 };
 
 export type XgroupCreateconsumerResponse = XgroupCreateconsumerResponses[keyof XgroupCreateconsumerResponses];
-
-export type ConfigureGroupData = {
-    body: GroupSettingsBody;
-    headers?: {
-        /**
-         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
-         */
-        'Min-Replicas'?: string;
-    };
-    path: {
-        /**
-         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
-         */
-        key: string;
-        /**
-         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
-         */
-        group: string;
-    };
-    query?: never;
-    url: '/v1/streams/{key}/groups/{group}:configure';
-};
-
-export type ConfigureGroupErrors = {
-    /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `INVALID_FILTER`, `TOKEN_IN_URL`.
-     */
-    400: Problem;
-    /**
-     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
-     */
-    401: Problem;
-    /**
-     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
-     */
-    403: Problem;
-    /**
-     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
-     */
-    404: Problem;
-    /**
-     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
-     */
-    406: Problem;
-    /**
-     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
-     */
-    408: Problem;
-    /**
-     * The request conflicts with the current state. Codes: `WRONGTYPE`.
-     */
-    409: Problem;
-    /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
-     */
-    413: Problem;
-    /**
-     * The URL is too long. Codes: `URL_TOO_LONG`.
-     */
-    414: Problem;
-    /**
-     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
-     */
-    415: Problem;
-    /**
-     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
-     */
-    421: Problem;
-    /**
-     * The body does not match its schema. Codes: `BODY_MISMATCH`.
-     */
-    422: Problem;
-    /**
-     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
-     */
-    429: Problem;
-    /**
-     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
-     */
-    431: Problem;
-    /**
-     * Internal server error. Codes: `INTERNAL`.
-     */
-    500: Problem;
-    /**
-     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
-     */
-    501: Problem;
-    /**
-     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
-     */
-    503: Problem;
-};
-
-export type ConfigureGroupError = ConfigureGroupErrors[keyof ConfigureGroupErrors];
-
-export type ConfigureGroupResponses = {
-    /**
-     * The response.
-     */
-    200: Group;
-};
-
-export type ConfigureGroupResponse = ConfigureGroupResponses[keyof ConfigureGroupResponses];
-
-export type RedriveData = {
-    body?: RedriveBody;
-    headers?: {
-        /**
-         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
-         */
-        'Min-Replicas'?: string;
-    };
-    path: {
-        /**
-         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
-         */
-        key: string;
-        /**
-         * The consumer group's name. 1 to 512 bytes of any value, percent-encoded.
-         */
-        group: string;
-    };
-    query?: never;
-    url: '/v1/streams/{key}/groups/{group}:redrive';
-};
-
-export type RedriveErrors = {
-    /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `INVALID_ARGUMENT`, `CROSSSLOT`, `MALFORMED_BODY`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
-     */
-    400: Problem;
-    /**
-     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
-     */
-    401: Problem;
-    /**
-     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
-     */
-    403: Problem;
-    /**
-     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NOGROUP`.
-     */
-    404: Problem;
-    /**
-     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
-     */
-    406: Problem;
-    /**
-     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
-     */
-    408: Problem;
-    /**
-     * The request conflicts with the current state. Codes: `ID_EXHAUSTED`, `WRONGTYPE`.
-     */
-    409: Problem;
-    /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `LIMIT_EXCEEDED`, `BODY_TOO_LARGE`.
-     */
-    413: Problem;
-    /**
-     * The URL is too long. Codes: `URL_TOO_LONG`.
-     */
-    414: Problem;
-    /**
-     * The media type or encoding of the body is not supported. Codes: `UNSUPPORTED_MEDIA_TYPE`.
-     */
-    415: Problem;
-    /**
-     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
-     */
-    421: Problem;
-    /**
-     * The body does not match its schema. Codes: `BODY_MISMATCH`.
-     */
-    422: Problem;
-    /**
-     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
-     */
-    429: Problem;
-    /**
-     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
-     */
-    431: Problem;
-    /**
-     * Internal server error. Codes: `INTERNAL`.
-     */
-    500: Problem;
-    /**
-     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
-     */
-    501: Problem;
-    /**
-     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
-     */
-    503: Problem;
-    /**
-     * The server has reached its memory limit. It refuses appends until entries are deleted or trimmed. Codes: `MEMORY_LIMIT`.
-     */
-    507: Problem;
-};
-
-export type RedriveError = RedriveErrors[keyof RedriveErrors];
-
-export type RedriveResponses = {
-    /**
-     * The response.
-     */
-    200: RedriveReply;
-};
-
-export type RedriveResponse = RedriveResponses[keyof RedriveResponses];
 
 export type ListStreamsData = {
     body?: never;
@@ -6877,211 +7082,6 @@ export type XcfgsetResponses = {
 
 export type XcfgsetResponse = XcfgsetResponses[keyof XcfgsetResponses];
 
-export type ListScheduledData = {
-    body?: never;
-    headers?: {
-        /**
-         * Behind a gateway: `eventual` lets a replica answer the read, and the reply may lack the latest writes. Default: `strong`. Other servers ignore the header.
-         */
-        Consistency?: string;
-    };
-    path: {
-        /**
-         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
-         */
-        key: string;
-    };
-    query?: {
-        /**
-         * Return only entries after this one: `next` of the previous page.
-         */
-        after?: string;
-        /**
-         * How many entries to return at most.
-         */
-        limit?: number;
-        /**
-         * `fields`: return fields as an object, or as pairs if a name repeats. `pairs`: always return pairs.
-         */
-        shape?: 'fields' | 'pairs';
-        /**
-         * `base64`: return all names and values in base64.
-         */
-        encoding?: 'base64';
-    };
-    url: '/v1/streams/{key}/scheduled';
-};
-
-export type ListScheduledErrors = {
-    /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
-     */
-    400: Problem;
-    /**
-     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
-     */
-    401: Problem;
-    /**
-     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
-     */
-    403: Problem;
-    /**
-     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`.
-     */
-    404: Problem;
-    /**
-     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
-     */
-    406: Problem;
-    /**
-     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
-     */
-    408: Problem;
-    /**
-     * The request conflicts with the current state. Codes: `WRONGTYPE`.
-     */
-    409: Problem;
-    /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
-     */
-    413: Problem;
-    /**
-     * The URL is too long. Codes: `URL_TOO_LONG`.
-     */
-    414: Problem;
-    /**
-     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
-     */
-    421: Problem;
-    /**
-     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
-     */
-    429: Problem;
-    /**
-     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
-     */
-    431: Problem;
-    /**
-     * Internal server error. Codes: `INTERNAL`.
-     */
-    500: Problem;
-    /**
-     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
-     */
-    501: Problem;
-    /**
-     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
-     */
-    503: Problem;
-};
-
-export type ListScheduledError = ListScheduledErrors[keyof ListScheduledErrors];
-
-export type ListScheduledResponses = {
-    /**
-     * The response.
-     */
-    200: ScheduledPage;
-};
-
-export type ListScheduledResponse = ListScheduledResponses[keyof ListScheduledResponses];
-
-export type CancelScheduledData = {
-    body?: never;
-    headers?: {
-        /**
-         * Behind a gateway: how many replicas must confirm the write before the response, 0 to 16. It overrides `--min-replicas`. If too few do, the response is 503. Other servers ignore the header.
-         */
-        'Min-Replicas'?: string;
-    };
-    path: {
-        /**
-         * The stream's key. 1 to 512 bytes of any value, percent-encoded.
-         */
-        key: string;
-        /**
-         * The scheduled id, as the append returned it.
-         */
-        id: string;
-    };
-    query?: never;
-    url: '/v1/streams/{key}/scheduled/{id}';
-};
-
-export type CancelScheduledErrors = {
-    /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_ID`, `CROSSSLOT`, `INVALID_PARAMETER`, `INVALID_NAME`, `TOKEN_IN_URL`.
-     */
-    400: Problem;
-    /**
-     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
-     */
-    401: Problem;
-    /**
-     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
-     */
-    403: Problem;
-    /**
-     * The stream, group, consumer or entry does not exist. Codes: `NO_SUCH_STREAM`, `NO_SUCH_ENTRY`.
-     */
-    404: Problem;
-    /**
-     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
-     */
-    406: Problem;
-    /**
-     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
-     */
-    408: Problem;
-    /**
-     * The request conflicts with the current state. Codes: `WRONGTYPE`.
-     */
-    409: Problem;
-    /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
-     */
-    413: Problem;
-    /**
-     * The URL is too long. Codes: `URL_TOO_LONG`.
-     */
-    414: Problem;
-    /**
-     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
-     */
-    421: Problem;
-    /**
-     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
-     */
-    429: Problem;
-    /**
-     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
-     */
-    431: Problem;
-    /**
-     * Internal server error. Codes: `INTERNAL`.
-     */
-    500: Problem;
-    /**
-     * The engine behind the server cannot carry out the command. Codes: `ENGINE_LACKS_FEATURE`.
-     */
-    501: Problem;
-    /**
-     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`, `NOT_ACCEPTING`.
-     */
-    503: Problem;
-};
-
-export type CancelScheduledError = CancelScheduledErrors[keyof CancelScheduledErrors];
-
-export type CancelScheduledResponses = {
-    /**
-     * The request succeeded.
-     */
-    204: void;
-};
-
-export type CancelScheduledResponse = CancelScheduledResponses[keyof CancelScheduledResponses];
-
 export type GetProducerData = {
     body?: never;
     headers?: {
@@ -7860,6 +7860,144 @@ export type TransactionResponses = {
 
 export type TransactionResponse = TransactionResponses[keyof TransactionResponses];
 
+export type ShowAccessData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/access';
+};
+
+export type ShowAccessErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
+     */
+    503: Problem;
+};
+
+export type ShowAccessError = ShowAccessErrors[keyof ShowAccessErrors];
+
+export type ShowAccessResponses = {
+    /**
+     * The response.
+     */
+    200: AccessReply;
+};
+
+export type ShowAccessResponse = ShowAccessResponses[keyof ShowAccessResponses];
+
+export type CreateTicketData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/tickets';
+};
+
+export type CreateTicketErrors = {
+    /**
+     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
+     */
+    400: Problem;
+    /**
+     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
+     */
+    401: Problem;
+    /**
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     */
+    403: Problem;
+    /**
+     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
+     */
+    406: Problem;
+    /**
+     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
+     */
+    408: Problem;
+    /**
+     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
+     */
+    413: Problem;
+    /**
+     * The URL is too long. Codes: `URL_TOO_LONG`.
+     */
+    414: Problem;
+    /**
+     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
+     */
+    421: Problem;
+    /**
+     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
+     */
+    429: Problem;
+    /**
+     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
+     */
+    431: Problem;
+    /**
+     * Internal server error. Codes: `INTERNAL`.
+     */
+    500: Problem;
+    /**
+     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
+     */
+    503: Problem;
+};
+
+export type CreateTicketError = CreateTicketErrors[keyof CreateTicketErrors];
+
+export type CreateTicketResponses = {
+    /**
+     * The response.
+     */
+    200: Ticket;
+};
+
+export type CreateTicketResponse = CreateTicketResponses[keyof CreateTicketResponses];
+
 export type GetLimitsData = {
     body?: never;
     path?: never;
@@ -8059,14 +8197,19 @@ export type ReadyzResponses = {
 
 export type ReadyzResponse = ReadyzResponses[keyof ReadyzResponses];
 
-export type CreateTicketData = {
+export type ShowServerData = {
     body?: never;
     path?: never;
-    query?: never;
-    url: '/v1/tickets';
+    query?: {
+        /**
+         * How many items of each list to return at most.
+         */
+        limit?: number;
+    };
+    url: '/v1/server';
 };
 
-export type CreateTicketErrors = {
+export type ShowServerErrors = {
     /**
      * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
      */
@@ -8076,7 +8219,7 @@ export type CreateTicketErrors = {
      */
     401: Problem;
     /**
-     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
+     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
      */
     403: Problem;
     /**
@@ -8117,85 +8260,16 @@ export type CreateTicketErrors = {
     503: Problem;
 };
 
-export type CreateTicketError = CreateTicketErrors[keyof CreateTicketErrors];
+export type ShowServerError = ShowServerErrors[keyof ShowServerErrors];
 
-export type CreateTicketResponses = {
+export type ShowServerResponses = {
     /**
      * The response.
      */
-    200: Ticket;
+    200: ServerState;
 };
 
-export type CreateTicketResponse = CreateTicketResponses[keyof CreateTicketResponses];
-
-export type ShowAccessData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/v1/access';
-};
-
-export type ShowAccessErrors = {
-    /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
-     */
-    400: Problem;
-    /**
-     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
-     */
-    401: Problem;
-    /**
-     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `ORIGIN_NOT_ALLOWED`.
-     */
-    403: Problem;
-    /**
-     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
-     */
-    406: Problem;
-    /**
-     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
-     */
-    408: Problem;
-    /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
-     */
-    413: Problem;
-    /**
-     * The URL is too long. Codes: `URL_TOO_LONG`.
-     */
-    414: Problem;
-    /**
-     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
-     */
-    421: Problem;
-    /**
-     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
-     */
-    429: Problem;
-    /**
-     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
-     */
-    431: Problem;
-    /**
-     * Internal server error. Codes: `INTERNAL`.
-     */
-    500: Problem;
-    /**
-     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
-     */
-    503: Problem;
-};
-
-export type ShowAccessError = ShowAccessErrors[keyof ShowAccessErrors];
-
-export type ShowAccessResponses = {
-    /**
-     * The response.
-     */
-    200: AccessReply;
-};
-
-export type ShowAccessResponse = ShowAccessResponses[keyof ShowAccessResponses];
+export type ShowServerResponse = ShowServerResponses[keyof ShowServerResponses];
 
 export type ClearSlowLogData = {
     body?: never;
@@ -8339,80 +8413,6 @@ export type SlowLogResponses = {
 };
 
 export type SlowLogResponse = SlowLogResponses[keyof SlowLogResponses];
-
-export type ShowServerData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * How many items of each list to return at most.
-         */
-        limit?: number;
-    };
-    url: '/v1/server';
-};
-
-export type ShowServerErrors = {
-    /**
-     * A parameter, a name, an id or an argument is invalid, or the body is malformed. Codes: `INVALID_PARAMETER`, `TOKEN_IN_URL`.
-     */
-    400: Problem;
-    /**
-     * The request has no token, or the token is unknown, was revoked, or has expired. Codes: `UNAUTHENTICATED`.
-     */
-    401: Problem;
-    /**
-     * The token does not allow the request, or the origin of the web page is not allowed. Codes: `NOPERM`, `ORIGIN_NOT_ALLOWED`.
-     */
-    403: Problem;
-    /**
-     * The header `Accept` excludes the media type of the response. Codes: `NOT_ACCEPTABLE`.
-     */
-    406: Problem;
-    /**
-     * The request arrived too slowly. The server closes the connection. Codes: `REQUEST_TIMEOUT`.
-     */
-    408: Problem;
-    /**
-     * The body, an entry or the response is too large, or the request exceeds a limit. Codes: `BODY_TOO_LARGE`.
-     */
-    413: Problem;
-    /**
-     * The URL is too long. Codes: `URL_TOO_LONG`.
-     */
-    414: Problem;
-    /**
-     * The server does not answer to the host name in `Host`. Codes: `HOST_NOT_ALLOWED`.
-     */
-    421: Problem;
-    /**
-     * Too many requests. `Retry-After` gives the seconds to wait. Codes: `RATE_LIMITED`.
-     */
-    429: Problem;
-    /**
-     * The request's headers are too large. Codes: `HEAD_TOO_LARGE`.
-     */
-    431: Problem;
-    /**
-     * Internal server error. Codes: `INTERNAL`.
-     */
-    500: Problem;
-    /**
-     * The server does not accept this request now. `Retry-After`, if present, gives the seconds to wait. Codes: `TOO_MANY_OPEN`.
-     */
-    503: Problem;
-};
-
-export type ShowServerError = ShowServerErrors[keyof ShowServerErrors];
-
-export type ShowServerResponses = {
-    /**
-     * The response.
-     */
-    200: ServerState;
-};
-
-export type ShowServerResponse = ShowServerResponses[keyof ShowServerResponses];
 
 export type ProblemPageData = {
     body?: never;
