@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -51,6 +52,10 @@ from tailrace.core.replies import RangeReply, ReadReply, Reply, StreamInfo, Stre
 
 _BOUNDS: Final = frozenset({"start", "end", "order"})
 
+REPEATED_MAX: Final = 1_024
+REPEATED_BYTES_MAX: Final = 512
+"""The bodies of reads whose commands are remembered, and the longest of them: consumers repeat their read."""
+
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -59,8 +64,15 @@ _encode: Final = msgspec.json.Encoder().encode
 
 def read_command(raw: bytes) -> Read:
     """Return the command for a body of `xread`. Raises `RequestRefused`."""
+    return _repeated_read(raw) if len(raw) <= REPEATED_BYTES_MAX else _read_command(raw)
+
+
+def _read_command(raw: bytes) -> Read:
     body = parse_body(raw, ReadBody)
     return read_of(body, body.wait_ms or None)
+
+
+_repeated_read: Final = lru_cache(REPEATED_MAX)(_read_command)
 
 
 def read_of(body: ReadBody, block_ms: int | None) -> Read:
@@ -81,8 +93,15 @@ def _read_from(position: ReadPosition) -> ReadFrom:
 
 def group_read_command(raw: bytes) -> ReadGroup:
     """Return the command for a body of `xreadgroup`. Raises `RequestRefused`."""
+    return _repeated_group_read(raw) if len(raw) <= REPEATED_BYTES_MAX else _group_read_command(raw)
+
+
+def _group_read_command(raw: bytes) -> ReadGroup:
     body = parse_body(raw, GroupReadBody)
     return group_read_of(body, body.wait_ms or None)
+
+
+_repeated_group_read: Final = lru_cache(REPEATED_MAX)(_group_read_command)
 
 
 def group_read_of(body: GroupReadBody, block_ms: int | None) -> ReadGroup:

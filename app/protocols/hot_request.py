@@ -122,6 +122,10 @@ class HotConnection(Protocol):
         follow by the end of the turn."""
         ...
 
+    def carry_out_single(self, head: PlainHead, data: bytes) -> None:
+        """Carry out the only request of a read, whose answer does not wait for others."""
+        ...
+
     def turn_ended(self) -> Sequence[HotRequest]:
         """Write the answers, and continue after the read. Return the requests that were answered."""
         ...
@@ -314,11 +318,9 @@ class HotRequest(Struct, eq=False, gc=False):
             self.connection.answer_hot(self, 500, _encode(content), PROBLEM_MEDIA_TYPE)
 
     @property
-    def further_lines(self) -> str:
-        """The headers of the answer that are not the same for all answers with its status."""
-        lines = self.headers.client.answer_lines
-        if self.ends_connection:
-            lines += _CLOSE_LINE
+    def own_lines(self) -> str:
+        """The headers of the answer that other answers to this client do not have."""
+        lines = _CLOSE_LINE if self.ends_connection else ""
         if self.quota is not None:
             lines += "".join(f"{name.decode()}: {value.decode()}\r\n" for name, value in self.quota.headers)
         return lines

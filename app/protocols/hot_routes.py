@@ -82,8 +82,8 @@ class HotRoutes:
         joined = self._joined
         if joined.is_open and joined.takes_unchecked and joined.take(request):
             return True
+        request.command = NOT_RUN
         try:
-            request.command = NOT_RUN
             command = self._checked_command(request, client_address)
             if command is not None:
                 request.command = command
@@ -152,7 +152,9 @@ class HotRoutes:
             quota = request.quota = self._take_quota(principal, client_address)
             if quota is not None and quota.retry_after_s is not None:
                 return None
-        command = _plain_append(request) or route.command_of(request.body)
+        command: Command | None = None if route.joins is None else _plain_append(request, route.joins)
+        if command is None:
+            command = route.command_of(request.body)
         if command is None or option_needing_admin(command) is not None:
             return None  # the documented route records administrative commands in the audit log
         if principal is ANONYMOUS_LOCAL:
@@ -162,8 +164,7 @@ class HotRoutes:
         return command if shows_all(principal, command) else None
 
 
-def _plain_append(request: HotRequest) -> Append | None:
-    """Return the append of a body without options; None for any other request."""
-    key = request.route.joins
-    fragment = None if key is None else request.connection.bodies.fragment_of(request.body)
-    return None if key is None or fragment is None else Append(key, (fragment,))
+def _plain_append(request: HotRequest, key: bytes) -> Append | None:
+    """Return the append of a body without options to `key`; None for any other body."""
+    fragment = request.connection.bodies.fragment_of(request.body)
+    return None if fragment is None else Append(key, (fragment,))

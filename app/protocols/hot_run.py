@@ -10,6 +10,7 @@ commands run in the order of the requests. Data that arrives during a run is hel
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
@@ -112,11 +113,15 @@ class HotRun:
         head = self._head_at(data, 0)
         if head is None:
             self._connection.take(data)
-        elif head.route.joins is None:
-            self._turn.carry_out_alone(self, data)
-        else:
+            return
+        single = head if len(data) == head.size else None
+        if head.route.joins is not None:
             self.kept = data
-            self._turn.read(self, data, head if len(data) == head.size else None)
+            self._turn.read(self, data, single)
+        elif single is not None:
+            self.carry_out_single(single, data)
+        else:
+            self._turn.carry_out_alone(self, data)
 
     def _head_at(self, data: bytes, start: int) -> PlainHead | None:
         """Return the plain head at `start`. The head of the request before it is mostly the next one's."""
@@ -161,6 +166,12 @@ class HotRun:
             self._connection.take(rest)
         return answered
 
+    def carry_out_single(self, head: PlainHead, data: bytes) -> None:
+        """Carry out the only request of a read, whose answer does not wait for others."""
+        self.kept = b""
+        self._reader.head_count += 1
+        self.carry_out(request_of(self, head, data[head.head_size :], time.perf_counter_ns()))
+
     def single_ended(self, request: HotRequest) -> bool:
         """Write the answer to the only request of a read, and return True; wait for it if it is not known."""
         self.kept = b""
@@ -178,7 +189,7 @@ class HotRun:
         self._connection.cut()
 
     def carry_out(self, request: HotRequest) -> None:
-        """Carry out a complete request that the parser has read."""
+        """Carry out a complete request, the only one of its read, or one that the parser has read."""
         self._is_growing = True
         self._submit(request)
         self._hot.observer.answered(self._end_read())
@@ -255,7 +266,9 @@ class HotRun:
             request.is_dismissed = True
             self._hot.observer.answered((request,))
             return
-        lines += request.further_lines
+        lines += request.headers.client.answer_lines
+        if request.ends_connection or request.quota is not None:
+            lines += request.own_lines
         start = self._hot.starts.of(status, self.server_state.default_headers)
         head = answer_head(start, len(content), media_type, request.request_id, lines)
         request.answer = head.encode() + content

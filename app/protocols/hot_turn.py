@@ -69,7 +69,7 @@ class HotTurn:
             if self._kept_bytes > KEPT_BYTES_MAX:
                 self.end()
         elif single is not None:
-            self.carry_out_alone(run, data)
+            run.carry_out_single(single, data)
         else:
             self._carry_out(((run, data, None),))
 

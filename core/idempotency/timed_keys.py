@@ -16,7 +16,7 @@ from tailrace.core.log.id_sequence import IdSequence
 from tailrace.core.stream_id import id_ms
 
 
-class Remembered(Struct, frozen=True):
+class Remembered(Struct, frozen=True, gc=False):
     """The append under one key."""
 
     ids: IdSequence
