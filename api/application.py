@@ -34,7 +34,7 @@ from tailrace.api.routes import ROUTERS
 from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimits, ServerLimits
 from tailrace.api.websocket.route import WEBSOCKET_PATH, DeferredEndpoint, upgrade_required
 from tailrace.api.wire.filtering import ScanTurns
-from tailrace.api.wire.imports import Imports
+from tailrace.api.wire.ndjson import Imports
 from tailrace.core.limits import BODY_BYTES_MAX
 
 DISTRIBUTION: Final = "tailrace"

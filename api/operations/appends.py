@@ -14,17 +14,21 @@ from typing import Final
 
 import msgspec
 
-from tailrace.api.wire.appends import BatchOptions, NewEntries, decode_batch, decode_xadd, trimming_of
-from tailrace.api.wire.entry_lines import FIELDS_LINES, decode_lines
-from tailrace.api.wire.parameters import optional_id_of
-from tailrace.api.wire.replies import appended_json
-from tailrace.api.wire.scheduling import (
+from tailrace.api.wire.appends import (
+    BatchOptions,
+    NewEntries,
+    decode_batch,
+    decode_xadd,
     is_delayed,
     no_idempotency,
     schedule_command,
     scheduled_batch_json,
     scheduled_json,
+    trimming_of,
 )
+from tailrace.api.wire.ndjson import FIELDS_LINES, decode_lines
+from tailrace.api.wire.parameters import optional_id_of
+from tailrace.api.wire.replies import appended_json
 from tailrace.core.commands import Append, Command, Idempotency, ScheduleEntries
 from tailrace.core.errors import no_such_key
 from tailrace.core.log.entry import BadEntry, fragment_from_fields

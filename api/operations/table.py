@@ -1,7 +1,7 @@
 """The table of operations: everything that the hot way and the documented route of an operation share.
 
 It owns the rows. `api.routes` declares the documented routes with them, and `api.operations.requests`
-recognises hot requests by them. What a token needs comes from `api.access.operation_scopes`.
+recognises hot requests by them. What a token needs comes from `api.access.permissions`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from tailrace.api.access.permissions import scope_of
 from tailrace.api.operations import appends, pending, reads
 from tailrace.api.principals import TokenScope
-from tailrace.api.wire.imports import LARGE_BYTES
+from tailrace.api.wire.ndjson import LARGE_BYTES
 from tailrace.api.wire.negotiation import JSON, NDJSON
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
 from tailrace.core.commands import Command

@@ -174,7 +174,7 @@ REFUSALS: Final = (StreamError, RequestRefused, StoreUnavailable, Unauthenticate
 
 
 def request_id_of(scope: Scope) -> str | None:
-    """Return the id that `api.http.request_id` assigned to this request, or None before that."""
+    """Return the id that `api.http.layers` assigned to this request, or None before that."""
     found: str | None = scope.get("state", {}).get("request_id")
     return found
 

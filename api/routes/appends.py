@@ -32,17 +32,15 @@ from tailrace.api.schemas.scheduled import (
     ScheduledPage,
     ScheduledReply,
 )
+from tailrace.api.wire.appends import TRACE_HEADERS, scheduled_id_of, scheduled_page_json, traced
 from tailrace.api.wire.batches import read_batch
 from tailrace.api.wire.bodies import json_body
-from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES
 from tailrace.api.wire.idempotency import PRODUCER_HEADERS, idempotency_of
-from tailrace.api.wire.imports import Imports
 from tailrace.api.wire.names import KeyPath
+from tailrace.api.wire.ndjson import ENTRY_LINES, FIELDS_LINES, Imports
 from tailrace.api.wire.negotiation import NDJSON, require_content_type
 from tailrace.api.wire.parameters import EntryShape, Store
 from tailrace.api.wire.replies import appended_json, json_response, no_content
-from tailrace.api.wire.scheduling import scheduled_id_of, scheduled_page_json
-from tailrace.api.wire.trace_context import TRACE_HEADERS, traced
 from tailrace.api.wire.turns import off_the_loop
 from tailrace.core import replies
 from tailrace.core.commands import (

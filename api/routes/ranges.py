@@ -21,7 +21,7 @@ from tailrace.api.routes.serving import answered, served
 from tailrace.api.schemas.base import POSITION_INCARNATION
 from tailrace.api.schemas.entries import Entry, RangePage
 from tailrace.api.schemas.texts import any_of
-from tailrace.api.wire.filtering import EntryFilter, FilterParameter
+from tailrace.api.wire.filtering import EntryFilter, FilterParameter, scanned_range, scanned_read
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, LineForm, export_page, exported
 from tailrace.api.wire.negotiation import NDJSON
@@ -30,18 +30,20 @@ from tailrace.api.wire.parameters import (
     EntryIdPath,
     EntryShape,
     PageCount,
+    Prefer,
     RangeEnd,
     RangeStart,
     Store,
     Strict,
+    Waiting,
+    WaitMs,
     end_of,
     export_shape,
     start_of,
+    waiting,
 )
 from tailrace.api.wire.replies import json_response, range_json, scanned_json
-from tailrace.api.wire.scans import scanned_range, scanned_read
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
-from tailrace.api.wire.waiting import Prefer, Waiting, WaitMs, waiting
 from tailrace.core.commands import Range
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import PAGE_ENTRIES_MAX

@@ -15,8 +15,7 @@ from tailrace.api.problems.table import HttpCode
 from tailrace.api.routes.serving import answered
 from tailrace.api.schemas.reads import GroupReadBody, GroupReadPage, ReadBody, ReadPage
 from tailrace.api.wire.bodies import read_body
-from tailrace.api.wire.parameters import EntryShape, Store
-from tailrace.api.wire.waiting import Prefer, waiting
+from tailrace.api.wire.parameters import EntryShape, Prefer, Store, waiting
 from tailrace.core.errors import ErrorCode
 
 router = APIRouter(tags=["reads"], route_class=DeferredRoute)

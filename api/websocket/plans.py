@@ -44,10 +44,10 @@ from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.subscriptions import CreditBalance, Reached
 from tailrace.api.websocket.unsettled import Owner, Unsettled
 from tailrace.api.websocket_limits import FILTER_CHARACTER_BYTES
+from tailrace.api.wire.appends import scheduled_json
 from tailrace.api.wire.group_replies import extend_json
 from tailrace.api.wire.parameters import ids_of, position_of
 from tailrace.api.wire.replies import formatted
-from tailrace.api.wire.scheduling import scheduled_json
 from tailrace.core.commands import (
     SOME_INCARNATION,
     Acknowledge,

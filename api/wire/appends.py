@@ -1,22 +1,27 @@
-"""Decodes the bodies of appends: from raw JSON to the fragments that the engine stores.
+"""Appends: from the raw JSON of a body to the command, at once or with a delay, and from the reply to its
+JSON.
 
-This is the most frequent input of the server. msgspec decodes the outer object; the fields stay raw bytes, so
-that a repeated name is noticed and nothing is parsed twice. Only if a body is refused, its pydantic model
-reads it again to describe the mistakes.
+This is the most frequent input of the server. msgspec decodes the outer object; the fields stay raw bytes,
+so that a repeated name is noticed and nothing is parsed twice. Only if a body is refused, its pydantic
+model reads it again to describe the mistakes. The trace context of an append is added to its entries if
+the producer asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
+from starlette.datastructures import Headers
 
-from tailrace.api.problems.table import RequestRefused
+from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.appends import Trimming, XaddBatchBody, XaddBody
 from tailrace.api.schemas.base import I64_MAX
-from tailrace.api.schemas.texts import mistakes
+from tailrace.api.schemas.texts import mistakes, shown
 from tailrace.api.wire.bodies import (
     explained,
     mismatch,
@@ -25,7 +30,8 @@ from tailrace.api.wire.bodies import (
 )
 from tailrace.api.wire.members import keeps_members, require_unique
 from tailrace.api.wire.parameters import requested_id_of, trim_of
-from tailrace.core.commands import IdRequest, Trim
+from tailrace.api.wire.replies import Json
+from tailrace.core.commands import Append, Idempotency, IdRequest, ScheduleEntries, Trim
 from tailrace.core.errors import ErrorCode
 from tailrace.core.limits import (
     BATCH_ENTRIES_MAX,
@@ -33,7 +39,10 @@ from tailrace.core.limits import (
     BULK_ELEMENTS_MAX,
     ENTRY_BYTES_MAX,
 )
-from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs
+from tailrace.core.log.entry import BadEntry, fragment_from_fields, fragment_from_pairs, with_field
+from tailrace.core.log.entry_json import Shape, wire_lines
+from tailrace.core.replies import Entries, ScheduledPage, ScheduleReply
+from tailrace.core.schedule import ScheduledId, deliver_at_ms, format_scheduled_id, parse_scheduled_id
 
 LINE_BYTES_MAX: Final = 2 * ENTRY_BYTES_MAX
 """The longest JSON text of one entry that is decoded, in bytes: with escapes, twice the largest entry."""
@@ -186,3 +195,177 @@ def refusal_of(raw: bytes, model: type[BaseModel], error: Exception) -> RequestR
     if isinstance(error, BadEntry) and error.too_large:
         return RequestRefused(ErrorCode.ENTRY_TOO_LARGE, str(error))
     return explained(raw, model, error)
+
+
+FIELD: Final = b"traceparent"
+_CONTEXT: Final = "traceparent"
+_ASKED: Final = "Tailrace-Trace"
+_WHERE: Final = "entry"
+_WELL_FORMED: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
+
+
+AppendT = TypeVar("AppendT", bound=Append | ScheduleEntries)
+
+
+def traced(headers: Headers, command: AppendT) -> AppendT:
+    """Return the append with the request's trace context in each entry, if the request asks for it.
+
+    Raises `RequestRefused`: 400, or 413 if an entry becomes too large. O(bytes) if the request asks for it.
+    """
+    asked = headers.get(_ASKED)
+    if asked is None:
+        return command
+    if asked != _WHERE:
+        raise _untraceable(asked)
+    context = headers.get(_CONTEXT, "")
+    if _WELL_FORMED.fullmatch(context) is None:
+        return command
+    value = context.encode()
+    try:
+        return replace(command, fragments=[with_field(each, FIELD, value) for each in command.fragments])
+    except BadEntry as error:
+        raise RequestRefused(ErrorCode.ENTRY_TOO_LARGE, f"with its {_CONTEXT}: {error}") from None
+
+
+def _untraceable(asked: str) -> RequestRefused:
+    detail = f"{_ASKED} must be {_WHERE!r}, not {asked[:40]!r}"
+    errors = [{"parameter": _ASKED, "in": "header", "detail": detail}]
+    return RequestRefused(HttpCode.INVALID_PARAMETER, detail, errors=errors)
+
+
+TRACE_HEADERS: Final[tuple[dict[str, Any], ...]] = (
+    {
+        "name": _ASKED,
+        "in": "header",
+        "required": False,
+        "description": "`entry`: add the request's `traceparent` to each entry as a field of that name.",
+        "schema": {"type": "string", "enum": [_WHERE], "examples": [_WHERE]},
+    },
+    {
+        "name": _CONTEXT,
+        "in": "header",
+        "required": False,
+        "description": "The trace context of the request (W3C Trace Context, version 00).",
+        "schema": {
+            "type": "string",
+            "examples": ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"],
+        },
+    },
+)
+"""The two headers, as the OpenAPI document describes them."""
+
+
+_NO_ID: Final = b'{"id":"0-0",'
+
+
+class DelayOptions(Protocol):
+    """The members of an append that a delay concerns."""
+
+    @property
+    def trim(self) -> object | None:
+        """How to trim the stream."""
+
+    @property
+    def if_last_id(self) -> str | None:
+        """The condition on the last id."""
+
+    @property
+    def delay_ms(self) -> int | None:
+        """After which time to append."""
+
+    @property
+    def deliver_at_ms(self) -> int | None:
+        """When to append."""
+
+
+def no_idempotency(_chosen: bool) -> None:  # noqa: FBT001 - as `api.wire.idempotency.idempotency_of`
+    """Return None: the request has no idempotency key."""
+
+
+def is_delayed(options: DelayOptions) -> bool:
+    """Return whether an append has a delay. O(1)."""
+    return options.delay_ms is not None or options.deliver_at_ms is not None
+
+
+def schedule_command(
+    key: bytes,
+    options: DelayOptions,
+    new: NewEntries,
+    idempotency: Callable[[bool], Idempotency | None],
+    *,
+    create: bool = True,
+) -> ScheduleEntries:
+    """Return the command that stores delayed entries. Raises `RequestRefused` 400 for a member that does not
+    fit a delay."""
+    given = "delay_ms" if options.deliver_at_ms is None else "deliver_at_ms"
+    if options.delay_ms is not None and options.deliver_at_ms is not None:
+        raise _refusal("`delay_ms` and `deliver_at_ms` exclude each other; send one")
+    for name, is_set, reason in (
+        ("id", new.ids is not None, "the server chooses the id when the entry is appended"),
+        (
+            "if_last_id",
+            options.if_last_id is not None,
+            "the last id is not known before the entry is appended",
+        ),
+        ("trim", options.trim is not None, "nothing is appended yet; set the retention of the stream"),
+    ):
+        if is_set:
+            raise _refusal(f"`{name}` cannot be used with `{given}`: {reason}")
+    return ScheduleEntries(
+        key,
+        new.fragments,
+        options.deliver_at_ms,
+        options.delay_ms,
+        create,
+        idempotency(True),  # noqa: FBT003 - the server chooses all ids
+    )
+
+
+def _refusal(detail: str) -> RequestRefused:
+    return RequestRefused(ErrorCode.INVALID_ARGUMENT, detail)
+
+
+def scheduled_json(reply: ScheduleReply) -> Json:
+    """Return the result of one delayed append."""
+    value = reply.scheduled_ids[0]
+    return {"scheduled_id": format_scheduled_id(value), "deliver_at_ms": deliver_at_ms(value)}
+
+
+def scheduled_batch_json(reply: ScheduleReply) -> Json:
+    """Return the result of a delayed batch."""
+    ids = reply.scheduled_ids
+    return {
+        "count": len(ids),
+        "deliver_at_ms": deliver_at_ms(ids[0]),
+        "scheduled_ids": [format_scheduled_id(value) for value in ids],
+    }
+
+
+def scheduled_page_json(page: ScheduledPage, shape: Shape) -> Json:
+    """Return a page of scheduled entries. O(bytes)."""
+    ids = page.scheduled_ids
+    following = format_scheduled_id(ids[-1]) if page.has_more and ids else None
+    return {"scheduled": _entries_json(ids, page.fragments, shape), "next": following}
+
+
+def _entries_json(ids: Sequence[ScheduledId], fragments: Sequence[bytes], shape: Shape) -> list[msgspec.Raw]:
+    lines = wire_lines(Entries([0] * len(ids), fragments), shape)
+    return [
+        msgspec.Raw(
+            b'{"scheduled_id":"%b","deliver_at_ms":%d,%b'
+            % (format_scheduled_id(value).encode(), deliver_at_ms(value), line.removeprefix(_NO_ID))
+        )
+        for value, line in zip(ids, lines, strict=True)
+    ]
+
+
+def scheduled_id_of(text: str) -> ScheduledId:
+    """Return the scheduled id that `text` contains. Raises `RequestRefused` 400, `INVALID_ID`."""
+    value = parse_scheduled_id(text)
+    if value is None:
+        detail = f"{shown(text)} is not a scheduled id; send one that the server returned, such as {_EXAMPLE}"
+        raise RequestRefused(ErrorCode.INVALID_ID, detail, members={"given": text})
+    return value
+
+
+_EXAMPLE: Final = "s1692632207973-1692632147973000"

@@ -2,7 +2,7 @@
 
 It owns the header `Content-Encoding`. A body is a sequence of gzip members or zstd frames. Unpacking reads
 each piece of the input once, so it takes O(bytes + members); the output of one piece is limited. This is
-plain blocking code: `api.wire.imports` decides in which thread it runs.
+plain blocking code: `api.wire.ndjson` decides in which thread it runs.
 """
 
 from __future__ import annotations

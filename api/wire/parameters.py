@@ -1,17 +1,17 @@
 """Parameters that several routes share: their descriptions, limits, and conversion to the engine's types.
 
-It reads ids and positions, page sizes and the form of entries. `api.wire.names` reads names, and
-`api.wire.waiting` how long to wait.
+It reads ids and positions, page sizes, the form of entries, and how long a read waits. `api.wire.names`
+reads names.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Header, Path, Query
 from pydantic import BeforeValidator
 from starlette.requests import Request
 
@@ -24,7 +24,7 @@ from tailrace.api.schemas.appends import Trimming
 from tailrace.api.schemas.base import ReferencesName
 from tailrace.core.commands import AutoSeq, IdRequest, References, Special, Trim
 from tailrace.core.errors import StreamError
-from tailrace.core.limits import PAGE_ENTRIES_MAX
+from tailrace.core.limits import PAGE_ENTRIES_MAX, WAIT_MS_MAX
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.stream_id import StreamId, id_ms, parse_id, parse_ids, parse_range_end, parse_range_start
 
@@ -226,3 +226,44 @@ Strict: TypeAlias = Annotated[
         examples=[False],
     ),
 ]
+
+
+WaitMs: TypeAlias = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=WAIT_MS_MAX,
+        description="How many milliseconds to wait if there are no entries; needs `after`. 0 by default.",
+        examples=[0],
+    ),
+]
+Prefer: TypeAlias = Annotated[
+    str | None,
+    Header(
+        description="`wait=N`: wait up to N seconds, if the request has no `wait_ms`.", examples=["wait=5"]
+    ),
+]
+
+_PREFER_WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?([0-9]{1,9})\"?\s*(?=$|[,;])", re.ASCII)
+
+
+class Waiting(NamedTuple):
+    """How long to wait, in milliseconds, and the response headers that confirm a `Prefer` header.
+
+    `block_ms` None means no wait, as in `core.commands.Read`.
+    """
+
+    block_ms: int | None
+    headers: dict[str, str]
+
+
+def waiting(wait_ms: int | None, prefer: str | None) -> Waiting:
+    """Return how long to wait: `wait_ms` if given, otherwise the `Prefer` header, up to the server's
+    limit."""
+    if wait_ms is not None:
+        return Waiting(wait_ms or None, {})
+    match = _PREFER_WAIT.search(prefer or "")
+    if match is None:
+        return Waiting(None, {})
+    wait_s = min(int(match[1]), WAIT_MS_MAX // 1000)
+    return Waiting(wait_s * 1000 or None, {"Preference-Applied": f"wait={wait_s}"})

@@ -14,8 +14,8 @@ import msgspec
 from starlette.responses import Response
 
 from tailrace.api.name_members import named
+from tailrace.api.wire.filtering import Scanned
 from tailrace.api.wire.negotiation import JSON
-from tailrace.api.wire.scans import Scanned
 from tailrace.core.log.entry_json import Shape, wire_entries, wire_lines
 from tailrace.core.replies import (
     AppendReply,

@@ -2,7 +2,7 @@
 
 A request with a `traceparent` header continues that trace; other requests begin a new one. The server
 replaces the header with its own span before a handler reads it, so the trace context stored in an entry
-(`api.wire.trace_context`) refers to the server's span. A span has the name of its operation. Its attributes
+(`api.wire.appends`) refers to the server's span. A span has the name of its operation. Its attributes
 never contain keys, values, raw paths or tokens.
 """
 

@@ -15,10 +15,10 @@ from tailrace.api.operations import appends, pending, reads
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.tails import sse
 from tailrace.api.websocket_limits import ProtocolViolation
+from tailrace.api.wire.appends import no_idempotency
 from tailrace.api.wire.compression import Unpacking, encoding_of
-from tailrace.api.wire.entry_lines import ENTRY_LINES, decode_lines
+from tailrace.api.wire.ndjson import ENTRY_LINES, decode_lines
 from tailrace.api.wire.redis_words import decode_command, decode_commands, outcome_parts, result_parts
-from tailrace.api.wire.scheduling import no_idempotency
 from tailrace.api.wire.turns import Slices
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine

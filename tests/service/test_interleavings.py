@@ -21,7 +21,7 @@ import pytest
 
 from tailrace.api.application import create_api
 from tailrace.api.ports import Answer
-from tailrace.api.wire import imports as imports_module
+from tailrace.api.wire import ndjson
 from tailrace.app.lifespan import keeping
 from tailrace.app.store import batches as batches_module
 from tailrace.app.store import checkpoints as checkpoints_module
@@ -336,8 +336,8 @@ async def meet_over_http(
 def test_a_request_in_several_steps_over_http_meets_others_as_if_it_had_one(
     monkeypatch: pytest.MonkeyPatch, ran: Ran, name: str
 ) -> None:
-    monkeypatch.setattr(imports_module, "LARGE_BYTES", 1)
-    monkeypatch.setattr(imports_module, "SLICE_BYTES", 1)
+    monkeypatch.setattr(ndjson, "LARGE_BYTES", 1)
+    monkeypatch.setattr(ndjson, "SLICE_BYTES", 1)
 
     async def run() -> None:
         now_ms = clock()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tailrace.api.wire.entry_lines import ENTRY_LINES, decode_lines
+from tailrace.api.wire.ndjson import ENTRY_LINES, decode_lines
 from tailrace.core.log.entry import flat_of
 from tailrace.core.stream_id import SEQ_BITS
 from tailrace_spark.sink.entry_lines import entry_lines, with_ids

@@ -88,4 +88,4 @@ REQUESTS: Final = {
         "consume", (_nack("FORCE", force=True),), (_nack("RETRYCOUNT 2", retry_count=2),)
     ),
 }
-"""The requests by the name of the option in `api.access.option_scopes`."""
+"""The requests by the name of the option in `api.access.permissions`."""

@@ -13,11 +13,17 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.wire import imports
+from tailrace.api.wire import ndjson
 from tailrace.api.wire.appends import NewEntries
 from tailrace.api.wire.compression import Unpacking
-from tailrace.api.wire.entry_lines import ENTRY_LINES, FIELDS_LINES, LineShape, decode_lines
-from tailrace.api.wire.imports import Imports, decode_in_slices
+from tailrace.api.wire.ndjson import (
+    ENTRY_LINES,
+    FIELDS_LINES,
+    Imports,
+    LineShape,
+    decode_in_slices,
+    decode_lines,
+)
 from tailrace.core.limits import BATCH_ENTRIES_MAX, LARGE_IMPORTS_MAX
 
 LINE = b'{"rider":"Castilla","speed":"29.9"}\n'
@@ -35,7 +41,7 @@ def outcome(work: Callable[[], NewEntries]) -> object:
 
 @pytest.fixture
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "SLICE_BYTES", 10)
+    monkeypatch.setattr(ndjson, "SLICE_BYTES", 10)
 
 
 @pytest.mark.usefixtures("small_slices")
@@ -86,7 +92,7 @@ def test_others_are_served_between_slices() -> None:
             await asyncio.sleep(0)
         return turns
 
-    assert asyncio.run(turns()) >= len(LARGE) // (imports.SLICE_BYTES + len(LINE))
+    assert asyncio.run(turns()) >= len(LARGE) // (ndjson.SLICE_BYTES + len(LINE))
 
 
 # --- requests ------------------------------------------------------------------------------------------

@@ -10,14 +10,19 @@ from typing import Any
 import pytest
 
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.wire import appends, batches, imports, turns
+from tailrace.api.wire import appends, batches, ndjson, turns
 from tailrace.api.wire.appends import decode_batch, decode_xadd
 from tailrace.api.wire.batches import decode_batch_in_slices, read_batch
 from tailrace.api.wire.bodies import count_elements, require_few_elements_in_slices
-from tailrace.api.wire.entry_lines import FIELDS_LINES
 from tailrace.api.wire.filtering import ScanTurns
-from tailrace.api.wire.imports import decode_in_slices
-from tailrace.api.wire.ndjson import EXPORT_PAGE_ENTRIES, LineForm, export_page, exported
+from tailrace.api.wire.ndjson import (
+    EXPORT_PAGE_ENTRIES,
+    FIELDS_LINES,
+    LineForm,
+    decode_in_slices,
+    export_page,
+    exported,
+)
 from tailrace.api.wire.redis_words import decode_commands
 from tailrace.api.wire.replies import SLICE_ENTRIES, entries_json, range_json
 from tailrace.api.wire.turns import SLICE_BYTES, Slices
@@ -214,8 +219,8 @@ def test_the_text_of_an_entry_is_refused_by_its_length_before_it_is_decoded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(appends, "LINE_BYTES_MAX", 1_000)
-    monkeypatch.setattr(imports, "LINE_BYTES_MAX", 1_000)
-    monkeypatch.setattr(imports, "SLICE_BYTES", 100)
+    monkeypatch.setattr(ndjson, "LINE_BYTES_MAX", 1_000)
+    monkeypatch.setattr(ndjson, "SLICE_BYTES", 100)
     with pytest.raises(RequestRefused) as refused:
         decode_xadd(b'{"fields":' + b"," * 1_000)
     assert refused.value.code == "ENTRY_TOO_LARGE"
