@@ -21,7 +21,7 @@ FIRST = st.builds(
 )
 STEPS = st.lists(st.one_of(st.just(1), st.integers(2, 2**65)), max_size=15)
 RUNS = st.lists(st.tuples(FIRST, STEPS, st.booleans()), min_size=1, max_size=6)
-CLIENTS = [SimpleNamespace(answer_lines=lines) for lines in ("", "vary: Origin\r\n")]
+HEADERS = [SimpleNamespace(client=SimpleNamespace(answer_lines=lines)) for lines in ("", "vary: Origin\r\n")]
 Run = tuple[StreamId, list[int], bool]
 
 
@@ -47,7 +47,7 @@ def test_the_answers_of_a_run_are_those_of_single_appends(
             SimpleNamespace(
                 request_id=f"id-{number}",
                 connection=SimpleNamespace(server_state=state),
-                client=CLIENTS[number // 3 % 2],
+                headers=HEADERS[number // 3 % 2],
             )
             for number in range(len(ids))
         ]
@@ -55,5 +55,7 @@ def test_the_answers_of_a_run_are_those_of_single_appends(
         for request, value in zip(requests, ids, strict=True):
             content = xadd_bytes(value)
             start = starts.of(201, state.default_headers)
-            head = answer_head(start, len(content), JSON, request.request_id, request.client.answer_lines)
+            head = answer_head(
+                start, len(content), JSON, request.request_id, request.headers.client.answer_lines
+            )
             assert (request.status, request.answer) == (201, head.encode() + content)
