@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.commands import Command, Idempotency, Read, ReadGroup
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import Reply
 
@@ -142,14 +142,16 @@ class JoinedReceiver(Protocol):
 
 
 class Joining(Protocol):
-    """Runs the appends of one turn of the event loop together, those to one stream as one command, if all of
-    them are certain to succeed."""
+    """Runs the appends of one turn of the event loop together, those to one stream as one command, if only an
+    idempotency key can refuse one of them."""
 
     def begin(self, receiver: JoinedReceiver) -> None:
         """Let appends wait for each other. `end` must follow in the same turn of the loop."""
         ...
 
-    def take(self, key: bytes, fragment: bytes, request: object) -> bool:
+    def take(
+        self, key: bytes, fragment: bytes, request: object, idempotency: Idempotency | None = None
+    ) -> bool:
         """Let the append of one entry to `key` wait for others, and return True. It runs by `end` at the
         latest, and before any command that `HotStore.submit` gets.
 

@@ -24,7 +24,7 @@ from tailrace.api.operations.table import OPERATIONS, XADD, Operation
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.idempotency import idempotency_of
 from tailrace.api.wire.names import name_from_path
-from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.commands import Command, Idempotency, Read, ReadGroup
 from tailrace.core.limits import NAME_BYTES_MAX
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Reply
@@ -63,6 +63,10 @@ class HotRoute(Struct, frozen=True, gc=False):
             return None  # the route waits while the read gathers entries
         return command
 
+    def idempotency(self, body: bytes) -> Idempotency | None:
+        """Return the idempotency of an append whose id the server chooses. Raises `RequestRefused`."""
+        return None if self.producer is None else idempotency_of(self.producer.items(), body, True)  # noqa: FBT003 - the server chooses
+
     def answer_of(self, reply: Reply, command: Command) -> bytes | None:
         """Return the body of the answer, None if the documented route must serve the request.
 
@@ -91,9 +95,8 @@ def hot_route(line: bytes, headers: HotHeaders) -> HotRoute | None:
             names = [name_from_path(name.decode("latin-1")) for name in names]
         except RequestRefused:
             return None
-    if operation.is_append and headers.names_producer:
-        return HotRoute(operation, names, query, headers.used, None)
-    return HotRoute(operation, names, query, None, names[0] if operation is XADD else None)
+    producer = headers.used if operation.is_append and headers.names_producer else None
+    return HotRoute(operation, names, query, producer, names[0] if operation is XADD else None)
 
 
 def _pattern_of(operation: Operation) -> str:

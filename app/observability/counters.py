@@ -129,11 +129,27 @@ class CommandFigures:
             # A read that continues to wait may have moved entries to a dead-letter stream.
             note_effects(self.counters, None, outcome.effects)
 
-    def ran_with_others(self, command: Append) -> None:
-        """Count the other appends of a run that `ran` counted as one. All of them succeeded."""
-        others = len(command.fragments) - 1
-        self._kind_of[Append].count += others
-        self.counters.appends += others
+    def ran_joined(
+        self,
+        commands: Sequence[Append],
+        replies: Sequence[Reply | StreamError],
+        effects: Sequence[Effect],
+        engine_ns: int,
+    ) -> None:
+        """Count appends that were joined, each of which stands for as many requests as it has entries.
+        `effects` are those of all."""
+        self.last_engine_ns = engine_ns
+        kind, counters = self._kind_of[Append], self.counters
+        kind.engine_ns += engine_ns
+        note_effects(counters, None, effects)
+        for command, reply in zip(commands, replies, strict=True):
+            if isinstance(reply, StreamError):
+                self.refused(command, reply.code)
+                continue
+            assert isinstance(reply, AppendReply)
+            kind.count += len(command.fragments)
+            counters.appends += len(command.fragments) - 1
+            counters.append_replays += reply.replayed
 
     def looked(self, command: Command, outcome: Outcome, engine_ns: int) -> None:
         """Count the retry of a waiting reader's command: its time, and its result if the wait is over."""

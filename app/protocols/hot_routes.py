@@ -152,7 +152,7 @@ class HotRoutes:
             quota = request.quota = self._take_quota(principal, client_address)
             if quota is not None and quota.retry_after_s is not None:
                 return None
-        command: Command | None = None if route.joins is None else _plain_append(request, route.joins)
+        command = _plain_append(request) if route.joins is not None else None
         if command is None:
             command = route.command_of(request.body)
         if command is None or option_needing_admin(command) is not None:
@@ -164,7 +164,10 @@ class HotRoutes:
         return command if shows_all(principal, command) else None
 
 
-def _plain_append(request: HotRequest, key: bytes) -> Append | None:
-    """Return the append of a body without options to `key`; None for any other body."""
+def _plain_append(request: HotRequest) -> Command | None:
+    """Return the append of one entry without options; None for any other body. Raises `RequestRefused`."""
+    key = request.route.joins
     fragment = request.connection.bodies.fragment_of(request.body)
-    return None if fragment is None else Append(key, (fragment,))
+    if key is None or fragment is None:
+        return None
+    return Append(key, (fragment,), idempotency=request.route.idempotency(request.body))

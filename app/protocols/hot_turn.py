@@ -25,6 +25,7 @@ from tailrace.api.operations.appends import xadd_bytes
 from tailrace.api.operations.headers import HotClient
 from tailrace.api.operations.table import XADD
 from tailrace.api.ports import Answer, Joining
+from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.negotiation import JSON
 from tailrace.app.protocols.heads import AnswerStarts, PlainHead, answer_head
 from tailrace.app.protocols.hot_observer import HotObserver
@@ -203,7 +204,13 @@ class JoinedRequests:
                 return False
             self._checked.add(checked)
         fragment = request.connection.bodies.fragment_of(request.body)
-        return fragment is not None and joining.take(key, fragment, request)
+        if fragment is None:
+            return False
+        try:
+            idempotency = request.route.idempotency(request.body)
+        except RequestRefused:
+            return False
+        return joining.take(key, fragment, request, idempotency)
 
     def take_checked(self, request: HotRequest, command: Command) -> bool:
         """Do the same with the command of a request that was checked because each one is counted."""
@@ -222,7 +229,7 @@ class JoinedRequests:
         if not self.is_open or not self.takes_unchecked:
             for request, single in zip(requests, _of_each(answer, len(requests)), strict=True):
                 request.receive(single)
-        elif isinstance(answer, AppendReply):
+        elif isinstance(answer, AppendReply) and not answer.replayed:
             try:
                 self._answers.give(requests, answer.ids)
             except Exception as error:  # noqa: BLE001 - a defect: answered as by the documented route
@@ -242,7 +249,7 @@ class JoinedRequests:
 
 def _of_each(answer: Answer | Exception, count: int) -> Iterable[Answer | Exception]:
     """Return the answer of each request of a run."""
-    if isinstance(answer, AppendReply):
+    if isinstance(answer, AppendReply) and count > 1:
         return (AppendReply((value,)) for value in answer.ids)
     return repeat(answer, count)
 

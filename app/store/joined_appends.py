@@ -1,24 +1,28 @@
 """Joins the appends of one turn of the event loop: together they cost a fraction of what they cost apart.
 
 While the joining is open, an append of one entry without options waits. The appends that wait run as soon as
-another command comes, or when the joining ends: those to one stream as one command, stream after stream. The
-engine treats them as single appends, one after another (`Append.each`), so entries, ids and counters are the
-same. An append waits only if nothing can refuse it, and if no reader waits for the stream: it would find
-several entries at once instead of the first. This module never decides when the joining is open.
+another command comes, or when the joining ends: stream after stream, those to one stream as one command, at
+one instant. The engine treats them as single appends, one after another (`Append.each`), so entries, ids and
+counters are the same. An append with an idempotency key is a command of its own, between those that came
+before it and after it. No append waits while a reader waits for its stream: it would find several entries at
+once instead of the first. This module never decides when the joining is open.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from itertools import repeat
+from typing import Any, Final
 
-from tailrace.api.ports import JoinedReceiver
+from msgspec import Struct
+
+from tailrace.api.ports import JoinedReceiver, StoreUnavailable
 from tailrace.app.store.admission import Admission
 from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import WaitingReaders
 from tailrace.app.store.recorder import Recorder
-from tailrace.core.commands import Append
+from tailrace.core.commands import Append, Idempotency
 from tailrace.core.stream_id import MAX_ID
 
 JOINED_MAX: Final = 256
@@ -27,6 +31,21 @@ commit (`commit_place.EFFECTS_MAX`)."""
 
 _LAST_ID_MAX: Final = MAX_ID - JOINED_MAX
 """Appends to a stream above this id run alone: its ids could run out."""
+
+
+class _Run(Struct, gc=False):
+    """Appends to one stream that run as one command. `requests`: of each entry."""
+
+    key: bytes
+    fragments: list[bytes]
+    requests: list[object]
+    idempotency: Idempotency | None = None
+
+    @property
+    def command(self) -> Append:
+        """The command."""
+        each = len(self.fragments) > 1
+        return Append(self.key, self.fragments, each=each, idempotency=self.idempotency)
 
 
 class JoinedAppends:
@@ -43,8 +62,9 @@ class JoinedAppends:
         self._admission = admission
         self._publisher = publisher
         self._receiver: JoinedReceiver | None = None
-        self._waiting: dict[bytes, tuple[list[bytes], list[object]]] = {}
-        """The entries and the requests of the appends that wait, by stream."""
+        self._runs: list[_Run] = []
+        self._growing: dict[bytes, _Run] = {}
+        """The run of each stream that the next append without a key joins."""
         self.count = 0
 
     def begin(self, receiver: JoinedReceiver) -> None:
@@ -56,23 +76,32 @@ class JoinedAppends:
         self.run()
         self._receiver = None
 
-    def take(self, key: bytes, fragment: bytes, request: object) -> bool:
+    def take(
+        self, key: bytes, fragment: bytes, request: object, idempotency: Idempotency | None = None
+    ) -> bool:
         """Let the append wait if it may: see the port. O(1) amortised."""
         if self.count >= JOINED_MAX:
             self.run()
-        waiting = self._waiting.get(key)
-        if waiting is None:
-            if not self._may_wait(key):
-                self.run()
-                return False
-            waiting = self._waiting[key] = ([], [])
-        waiting[0].append(fragment)
-        waiting[1].append(request)
+        run = self._growing.get(key)
+        if run is not None and idempotency is None:
+            run.fragments.append(fragment)
+            run.requests.append(request)
+        elif run is not None or self._may_wait(key):
+            run = _Run(key, [fragment], [request], idempotency)
+            self._runs.append(run)
+            if idempotency is None:
+                self._growing[key] = run
+            else:
+                self._growing.pop(key, None)
+        else:
+            self.run()
+            return False
         self.count += 1
         return True
 
     def _may_wait(self, key: bytes) -> bool:
-        """Return whether appends to `key` succeed and wake no reader, as long as no other command runs."""
+        """Return whether appends to `key` wake no reader and are not refused, as long as no other command
+        runs, unless by an idempotency key."""
         admission = self._admission
         if key in self._readers.waiting_by_key or admission.refusal is not None or admission.refuses_growth:
             return False
@@ -83,22 +112,30 @@ class JoinedAppends:
         """Run the appends that wait, if any."""
         if not self.count:
             return
-        waiting, self._waiting, self.count = self._waiting, {}, 0
-        for key, (fragments, requests) in waiting.items():
-            self._run(key, fragments, requests)
-
-    def _run(self, key: bytes, fragments: list[bytes], requests: Sequence[object]) -> None:
-        """Run the appends to one stream."""
-        receiver = self._receiver
+        runs, self._runs, count, self.count = self._runs, [], self.count, 0
+        self._growing.clear()
+        receiver, recorder, log = self._receiver, self._recorder, self._publisher.log
         assert receiver is not None, "appends wait between `begin` and `end`"
-        command = Append(key, fragments, each=len(fragments) > 1)
+        commands = [run.command for run in runs]
+        recorder.ran_at_ms = now_ms = recorder.clock()
+        answers: Any
         try:
-            outcome = self._recorder.run(command)
+            answers, _ = recorder.run_together(
+                commands, partial(recorder.engine.execute_joined, commands, now_ms)
+            )
         except Exception as error:  # noqa: BLE001 - a defect: every request is answered as if it ran alone
-            receiver.receive(requests, error)
+            for run in runs:
+                receiver.receive(run.requests, error)
             return
-        self._recorder.engine.figures.ran_with_others(command)
-        self._publisher.log.joined(len(fragments) - 1)
-        if self._publisher.log.is_behind:
-            receiver.wait_began(requests)
-        self._publisher.hand_over(partial(receiver.receive, requests), outcome.reply)
+        log.joined(count - 1)
+        if log.is_behind:
+            for run in runs:
+                receiver.wait_began(run.requests)
+        self._publisher.hand_over(partial(_give, receiver, runs), answers)
+
+
+def _give(receiver: JoinedReceiver, runs: Sequence[_Run], answers: Any) -> None:
+    """Give the answers to the runs, or the error of the storage to all of them."""
+    each = repeat(answers) if isinstance(answers, StoreUnavailable) else answers
+    for run, answer in zip(runs, each, strict=False):
+        receiver.receive(run.requests, answer)

@@ -17,7 +17,7 @@ from tailrace.app.observability.counters import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import current_timing, note_commands
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command
+from tailrace.core.commands import Append, Command
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.outcome import Outcome
@@ -83,6 +83,16 @@ class MeasuredEngine:
     ) -> tuple[list[Reply | StreamError], Outcome]:
         """Run commands of a request or a WebSocket, like `Engine.execute_all`."""
         return self._together(partial(self._engine.execute_all, commands, now_ms), commands)
+
+    def execute_joined(
+        self, commands: Sequence[Append], now_ms: int
+    ) -> tuple[list[Reply | StreamError], Outcome]:
+        """Run the appends of several requests, like `Engine.execute_together`. As after `execute`, the slow
+        log is a matter of the caller."""
+        begin_ns = time.perf_counter_ns()
+        replies, outcome = self._engine.execute_together(commands, now_ms)
+        self.figures.ran_joined(commands, replies, outcome.effects, time.perf_counter_ns() - begin_ns)
+        return replies, outcome
 
     def execute_some(
         self, requests: Sequence[Sequence[Command]], rooms: Sequence[ReplyRoom], now_ms: int

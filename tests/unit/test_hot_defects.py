@@ -35,7 +35,8 @@ def test_a_command_that_breaks_the_engine_is_a_500(
     async def story() -> bytes:
         store = EngineStore(Engine())
         protocol, transport = connected(store, _no_application)
-        monkeypatch.setattr(store._recorder.engine, "execute", _broken)
+        for name in ("execute", "execute_joined"):
+            monkeypatch.setattr(store._recorder.engine, name, _broken)
         for part in (APPEND[:9], APPEND[9:]) if parts == 2 else (APPEND,):
             protocol.data_received(part)
         await settled(protocol, transport)

@@ -48,6 +48,22 @@ ODD = (
 )
 """Appends that run alone, or whose entry is decoded, and bodies that are refused."""
 
+
+def keyed(key: bytes, rider: bytes = b"Castilla", stream: bytes = b"race") -> bytes:
+    """Return an append with an idempotency key."""
+    headers = (b"idempotency-key: " + key, b"producer-id: gate")
+    return post(b"/v1/streams/%b/entries" % stream, b'{"fields":{"rider":"%b"}}' % rider, *headers)
+
+
+KEYED = (
+    *(keyed(b"%d" % number) for number in range(6)),
+    keyed(b"1", b"another"),
+    keyed(b"1", stream=b"other"),
+    keyed(b"7") + APPEND + keyed(b"8") + keyed(b"7"),
+    keyed(b""),
+)
+"""Appends with keys, some of which repeat, also with another body or to another stream."""
+
 Connection = tuple[HttpProtocol, Transport]
 
 
@@ -131,8 +147,19 @@ def test_requests_of_one_turn_are_answered_and_counted_like_requests_one_by_one(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(seed)
-    kinds = (APPEND, APPEND * 3, OTHER, ALONE, REFUSED, LATE_REFUSED, APPEND + ALONE + OTHER + APPEND, *ODD)
-    turns = [chance.choices(kinds, weights=(9, 2, 3, 1, 1, 1, 2, *[1] * len(ODD)), k=5) for _ in range(8)]
+    kinds = (
+        APPEND,
+        APPEND * 3,
+        OTHER,
+        ALONE,
+        REFUSED,
+        LATE_REFUSED,
+        APPEND + ALONE + OTHER + APPEND,
+        *ODD,
+        *KEYED,
+    )
+    weights = (9, 2, 3, 1, 1, 1, 2, *[1] * len(ODD + KEYED))
+    turns = [chance.choices(kinds, weights=weights, k=5) for _ in range(12)]
     monkeypatch.setattr(appends, "UNLIKE_MAX", 2)
 
     async def story(*, is_together: bool) -> Any:
@@ -174,6 +201,25 @@ def test_the_appends_of_one_turn_are_one_command_of_the_engine() -> None:
         return store.runs, store.joined_count
 
     assert asyncio.run(story()) == ([8], 7)
+
+
+def test_an_append_with_a_key_is_a_command_of_its_own_in_the_order_of_the_requests() -> None:
+    async def story() -> tuple[list[int], list[bytes], int]:
+        store = Store()
+        connections = await joined(store, 4)
+        store.effects.clear()
+        reads = (APPEND * 2 + keyed(b"1") + APPEND, OTHER, keyed(b"1") + APPEND, keyed(b"1", b"another"))
+        for (protocol, _), data in zip(connections, reads, strict=True):
+            protocol.data_received(data)
+        await rest(connections)
+        answers = [answer[:3] for _, transport in connections for answer in answers_in(transport)]
+        return store.runs, answers, len(store.effects)
+
+    assert asyncio.run(story()) == (
+        [2, 1, 1, 1, 1],
+        [b"201"] * 5 + [b"200", b"201", b"422"],
+        1,
+    )
 
 
 def test_a_command_with_an_option_ends_the_runs_of_all_streams() -> None:
@@ -295,7 +341,7 @@ def test_after_a_defect_each_joined_append_is_answered_500(monkeypatch: pytest.M
             raise RuntimeError("a defect")
 
         monkeypatch.setattr(store, "fail", lambda _error: None)
-        monkeypatch.setattr(store._engine._engine, "execute", failing)
+        monkeypatch.setattr(store._engine._engine, "execute_together", failing)
         for protocol, _ in connections:
             protocol.data_received(APPEND)
         await rest(connections)
