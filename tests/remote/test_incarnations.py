@@ -26,7 +26,7 @@ from tailrace_spark.errors import DataLoss
 from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.options import read_options
 from tailrace_spark.source.parts import Part, parts_of
-from tailrace_spark.source.requests import SourceStream
+from tailrace_spark.source.requests import Place, Selection, SourceStream
 from tests.support.engines import RedisOnPort, executable_of
 from tests.support.live_gateway import LiveGateway, live_gateway
 from tests.support.redis_server import required
@@ -192,10 +192,11 @@ def test_the_source_of_spark_notices_that_a_stream_was_created_again(
     stream = source(gateway, key)
     look = stream.look()
     assert look is not None
-    stream.check_whole("5-0", look.incarnation)
+    place = Place(key, "5-0", look.incarnation)
+    Selection(stream.options).check_whole([place])
     redis.run("DEL", key)
     with pytest.raises(DataLoss, match="deleted"):
-        stream.check_whole("5-0", look.incarnation)
+        Selection(stream.options).check_whole([place])
     fill(redis, key, range(1, 21))
     with pytest.raises(DataLoss, match="created again"):
-        stream.check_whole("5-0", look.incarnation)
+        Selection(stream.options).check_whole([place])

@@ -1,7 +1,7 @@
 """The parts of a batch: Spark plans one task for each part, and the task reads it.
 
 A part is a range of ids in one incarnation of a stream, or several such ranges in streams with few entries.
-So a task that is retried or runs twice reads the same entries. After its read, a task checks each stream:
+So a task that is retried or runs twice reads the same entries. After its reads, a task checks the streams:
 entries that were trimmed, and a stream that was deleted or created again, are data loss. An earlier
 incarnation never comes back, so one check is enough. If a loss is no error, the task looks before it reads
 instead, and reads nothing from another incarnation. This module keeps nothing between tasks.
@@ -20,7 +20,7 @@ from tailrace_spark.entry_ids import just_above, just_below
 from tailrace_spark.source.checkpoint import Position
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.options import ReadOptions
-from tailrace_spark.source.requests import SourceStream
+from tailrace_spark.source.requests import Place, Selection, SourceStream
 
 
 class Range(NamedTuple):
@@ -55,14 +55,12 @@ def parts_of(positions: Mapping[str, Position], after: Mapping[str, str]) -> lis
 def read_part(options: ReadOptions, columns: Columns, part: InputPartition) -> Iterator[pa.RecordBatch]:
     """Yield the entries of one part. Spark also starts a task if there are no parts; that task reads
     nothing."""
-    if isinstance(part, Part):
-        for each in part.ranges:
-            yield from _read_range(options, columns, each)
-
-
-def _read_range(options: ReadOptions, columns: Columns, part: Range) -> Iterator[pa.RecordBatch]:
-    stream = SourceStream(options.of(part.stream))
-    if not options.fail_on_data_loss and not stream.is_still(part.incarnation):
+    if not isinstance(part, Part):
         return
-    yield from replace(columns, stream=part.stream).batches(stream.lines(part.start, part.end))
-    stream.check_whole(just_below(part.start), part.incarnation)
+    for each in part.ranges:
+        stream = SourceStream(options.of(each.stream))
+        if options.fail_on_data_loss or stream.is_still(each.incarnation):
+            yield from replace(columns, stream=each.stream).batches(stream.lines(each.start, each.end))
+    Selection(options).check_whole(
+        [Place(each.stream, just_below(each.start), each.incarnation) for each in part.ranges]
+    )

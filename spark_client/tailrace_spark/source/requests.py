@@ -12,10 +12,10 @@ batches, and does not use Spark.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from tailrace_client import RetryPolicy, Stream, Tailrace, TailraceError, service_calls
 from tailrace_client.call import Call, nothing
@@ -159,34 +159,12 @@ class SourceStream(Requests):
 
     def check_whole(self, after: str, incarnation: str | None) -> None:
         """Raise `DataLoss` if the stream is not this incarnation any more, or if entries after `after` were
-        trimmed, and the options make that an error. `incarnation`: None if it is unknown.
-
-        A server answers both with one request. A gateway does not name the incarnation in the response, so
-        it is asked for.
-        """
-        if not self.options.fail_on_data_loss:
-            return
-        try:
-            seen = self._incarnation_of_untrimmed(after, incarnation)
-        except DataLoss:
-            self.is_still(incarnation)  # The error of a new stream says so.
-            raise
-        if seen is None or seen != incarnation:
-            self.is_still(incarnation)
-
-    def _incarnation_of_untrimmed(self, after: str, incarnation: str | None) -> str | None:
-        request = xrange._get_kwargs(  # noqa: SLF001 - the generated operations name them so
-            self.options.stream,
-            start=UNSET,
-            end=UNSET,
-            order=UNSET,
-            after=after,
-            count=1,
-            strict=True,
-            incarnation=incarnation or UNSET,
-        )
-        call = Call(request, lambda answer: answer.headers.get("X-Incarnation"), is_idempotent=True)
-        return self.send(lambda client: client.session.send(call))
+        trimmed, and the options make that an error. `incarnation`: None if it is unknown."""
+        if self.options.fail_on_data_loss and self.is_still(incarnation):
+            request = xrange._get_kwargs(  # noqa: SLF001 - the generated operations name them so
+                self.options.stream, start=UNSET, end=UNSET, order=UNSET, after=after, count=1, strict=True
+            )
+            self.send(lambda client: client.session.send(Call(request, nothing, is_idempotent=True)))
 
     def page_end(self, after: str, count: int) -> str | None:
         """Return the id that ends a page of `count` entries after `after`; None if there are no entries."""
@@ -256,6 +234,14 @@ Looks: TypeAlias = Mapping[str, Look | None]
 """Each stream that was looked for; None: it does not exist."""
 
 
+class Place(NamedTuple):
+    """A position in a stream, after which entries are read. `incarnation`: None if it is unknown."""
+
+    stream: str
+    after: str
+    incarnation: str | None
+
+
 class Selection(Requests):
     """The streams that the options select."""
 
@@ -275,6 +261,20 @@ class Selection(Requests):
             for name in dict.fromkeys([*listed, *expected])
         }
 
+    def check_whole(self, places: Sequence[Place]) -> None:
+        """Check as `SourceStream.check_whole` does, with one request for all streams.
+
+        A gateway does not name incarnations in the response, and an error does not name the stream. Then each
+        stream is checked by itself.
+        """
+        if not self.options.fail_on_data_loss:
+            return
+        for start in range(0, len(places), STREAMS_PER_READ):
+            some = places[start : start + STREAMS_PER_READ]
+            for place, seen in zip(some, self._incarnations(some), strict=True):
+                if seen is None or seen != place.incarnation:
+                    self.stream(place.stream).check_whole(place.after, place.incarnation)
+
     def wait(self, after: Mapping[str, str], wait_ms: int) -> None:
         """Wait at the server until a stream has an entry after its id, at most `wait_ms`."""
         if not after:
@@ -285,6 +285,22 @@ class Selection(Requests):
         request = xread._get_kwargs(body=body)  # noqa: SLF001 - the generated operations name them so
         call = Call(request, nothing, is_idempotent=True, waits_ms=wait_ms)
         self.send(lambda client: client.session.send(call))
+
+    def _incarnations(self, places: Sequence[Place]) -> Sequence[str | None]:
+        """Return the incarnation of each stream if no entries after its place were trimmed; None for streams
+        that need a check of their own."""
+        positions = [
+            ReadPosition(key=place.stream, after=place.after, incarnation=place.incarnation or UNSET)
+            for place in places
+        ]
+        body = ReadBody(streams=positions, count=1, max_bytes=1, strict=True)
+        request = xread._get_kwargs(body=body)  # noqa: SLF001 - the generated operations name them so
+        call = Call(request, lambda answer: answer.json()["streams"], is_idempotent=True)
+        try:
+            streams = self.send(lambda client: client.session.send(call))
+        except DataLoss:
+            return [None] * len(places)
+        return [stream.get("incarnation") for stream in streams]
 
     def _look_again(self, name: str, item: StreamItem | None, known: Positions) -> Look | None:
         """Return a stream of the list; its state is asked for only if it changed."""

@@ -56,7 +56,7 @@ from tailrace_spark.source.checkpoint import UNPINNED, Offset, Position, Positio
 from tailrace_spark.source.columns import Columns
 from tailrace_spark.source.options import MS_PER_S, ReadOptions
 from tailrace_spark.source.parts import parts_of, read_part
-from tailrace_spark.source.requests import Look, Looks, Selection
+from tailrace_spark.source.requests import Look, Looks, Place, Selection
 
 log: Final = logging.getLogger(__name__)
 
@@ -140,7 +140,11 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         after = positions_of(end, self._options.streams) or {}
         batch = {name: each for name, each in after.items() if each.ends != () and each != before.get(name)}
         begun = {name: each.begun(before.get(name)) for name, each in batch.items()}
-        return parts_of({name: self._checked(name, begun[name], batch[name]) for name in batch}, begun)
+        ends = {name: self._ends(name, begun[name], position) for name, position in batch.items()}
+        self._selection.check_whole(
+            [Place(name, begun[name], position.incarnation) for name, position in batch.items()]
+        )
+        return parts_of({name: replace(batch[name], ends=ends[name]) for name in batch}, begun)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one part, in a task."""
@@ -180,17 +184,14 @@ class TailraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         left_ms = int(self._options.limits.delay_ms - passed_ms)
         return min(left_ms, self._options.poll_ms) if left_ms > 0 else None
 
-    def _checked(self, name: str, after: str, position: Position) -> Position:
-        """Return the position with the ends of its parts, after a check that all entries of the batch are
-        there."""
+    def _ends(self, name: str, after: str, position: Position) -> tuple[str, ...]:
+        """Return the ends of the parts of a stream; if an earlier release planned the batch, it has none
+        yet."""
+        if position.ends is not None:
+            return position.ends
         stream = self._selection.stream(name)
-        ends = position.ends
-        if ends is None:
-            counts = {name: stream.count(after, position.id)}
-            parts = part_counts(self._options, counts).get(name, 0)
-            ends = part_ends(stream, after, position.id, parts)
-        stream.check_whole(after, position.incarnation)
-        return replace(position, ends=ends)
+        parts = part_counts(self._options, {name: stream.count(after, position.id)}).get(name, 0)
+        return part_ends(stream, after, position.id, parts)
 
 
 def _pinned(waiting: Stretches) -> Positions:
