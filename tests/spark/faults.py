@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from tailrace_spark.sink.staging import places_of
-from tests.spark.queries import CHUNK_ROWS, wait_for_any, wait_for_number
+from tests.spark.queries import CHUNK_ROWS, next_page, wait_for_number
 
 Batches = Iterator[pa.RecordBatch]
 Fault = Callable[[str, str, Batches], Batches]
@@ -91,7 +91,7 @@ def _until_the_first_is_staged(base_url: str, stream: str, batches: Batches) -> 
     assert context
     query_id = context.getLocalProperty("sql.streaming.queryId")
     assert query_id
-    wait_for_any(base_url, places_of(stream, query_id).chunks)
+    next_page(base_url, places_of(stream, query_id).chunks)
     _note_attempt(base_url, stream)
 
 

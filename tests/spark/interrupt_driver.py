@@ -22,7 +22,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from tailrace_spark import TailraceSink
-from tests.spark.queries import read_stream, run_query, wait_for_any
+from tests.spark.queries import next_page, read_stream, run_query
 from tests.spark.sink_driver import session
 
 LOOKS_EVERY_S: Final = 0.1
@@ -45,7 +45,7 @@ def main() -> None:
     save = partial(save_to, options.url, f"{options.target}:saved", held.frame(numbers, "saved"))
     say("saved", is_interrupted=held.interrupts(save, "saved"))
     held.release("saved")
-    wait_for_any(options.url, f"{options.target}:saved")
+    next_page(options.url, f"{options.target}:saved")
     spark.stop()
 
 

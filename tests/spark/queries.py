@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
 from pyspark.errors import StreamingQueryException
@@ -25,6 +25,11 @@ ROWS: Final = int(os.environ.get("SPARK_ROWS", "12000"))
 """Of each case; the slow target has 120 000."""
 CHUNK_ROWS: Final = ROWS // 24
 """Six chunks to each of two partitions of two micro-batches."""
+
+WITHIN_S: Final = 600
+"""How long a driver may take to start, to print something, or to end."""
+A_MINUTE_S: Final = 60
+"""The longest wait of one request."""
 
 NOT_STARTED: Final = "Python worker failed to connect back"
 SCHEMA: Final = "n bigint, rider string, speed double, at timestamp"
@@ -116,16 +121,18 @@ def wait_for_number(base_url: str, stream: str, number: int) -> None:
     """Until the stream has the row of that `n`."""
     after = "0-0"
     while True:
-        query: dict[str, str | int] = {"after": after, "wait_ms": 60_000}
-        page = httpx.get(f"{base_url}/v1/streams/{stream}/entries", params=query, timeout=90).json()
-        assert page["entries"], f"row {number} never arrived in {stream}"
+        page = next_page(base_url, stream, after)
         if any(entry["fields"]["n"] == str(number) for entry in page["entries"]):
             return
         after = page["next"]
 
 
-def wait_for_any(base_url: str, stream: str) -> None:
-    """Until the stream has an entry."""
-    query: dict[str, str | int] = {"after": "0-0", "wait_ms": 60_000}
-    page = httpx.get(f"{base_url}/v1/streams/{stream}/entries", params=query, timeout=90).json()
-    assert page["entries"], f"nothing arrived in {stream}"
+def next_page(base_url: str, stream: str, after: str = "0-0") -> dict[str, Any]:
+    """The entries after an id, once the stream has some. A busy machine takes a minute to start a driver."""
+    query: dict[str, str | int] = {"after": after, "wait_ms": A_MINUTE_S * 1000}
+    for _ in range(WITHIN_S // A_MINUTE_S):
+        answer = httpx.get(f"{base_url}/v1/streams/{stream}/entries", params=query, timeout=2 * A_MINUTE_S)
+        page: dict[str, Any] = answer.raise_for_status().json()
+        if page["entries"]:
+            return page
+    raise AssertionError(f"nothing arrived in {stream} after {after} within {WITHIN_S} s")

@@ -19,12 +19,10 @@ from typing import Any, Final
 
 import pyspark
 
-from tests.spark.queries import CHUNK_ROWS
+from tests.spark.queries import CHUNK_ROWS, WITHIN_S
 
 ROOT: Final = Path(__file__).parents[2]
 SPARK_HOME: Final = Path(pyspark.__file__).parent
-STARTS_WITHIN_S: Final = 120
-ENDS_WITHIN_S: Final = 300
 
 PYTHONPATH: Final = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)])
 
@@ -71,7 +69,7 @@ class Driver:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
-    def wait(self, within_s: float = ENDS_WITHIN_S) -> None:
+    def wait(self, within_s: float = WITHIN_S) -> None:
         """Wait for its end, with any status. What it prints must fit into a pipe."""
         self._process.wait(within_s)
 
@@ -92,7 +90,7 @@ class Driver:
         assert self._process.stdout
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            assert selector.select(ENDS_WITHIN_S), f"it printed nothing; logged: {self.log_text[-4000:]}"
+            assert selector.select(WITHIN_S), f"it printed nothing; logged: {self.log_text[-4000:]}"
         line = self._process.stdout.readline()
         assert line, f"it ended; logged: {self.log_text[-4000:]}"
         found: dict[str, Any] = json.loads(line)
@@ -100,7 +98,7 @@ class Driver:
 
     def finish(self) -> list[dict[str, Any]]:
         """Wait for its end; the objects that it printed."""
-        printed, _ = self._process.communicate(timeout=ENDS_WITHIN_S)
+        printed, _ = self._process.communicate(timeout=WITHIN_S)
         assert self._process.returncode == 0, self.log_text[-4000:]
         return [json.loads(line) for line in printed.splitlines()]
 
@@ -167,7 +165,7 @@ def end_group(process: subprocess.Popen[str]) -> None:
     """Kill the process and all that it started; harmless where they have ended."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait(ENDS_WITHIN_S)
+    process.wait(WITHIN_S)
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()

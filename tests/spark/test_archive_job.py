@@ -14,10 +14,9 @@ from tailrace_client import Tailrace
 from tailrace_spark import archive_job, archive_stream
 from tailrace_spark.archive.job import ENTRIES_PER_STEP, Trimming
 from tailrace_spark.archive.reports import Progress
+from tests.spark.queries import WITHIN_S
 from tests.spark.spark_processes import environment
 from tests.support.server_process import running_server
-
-ENDS_WITHIN_S = 300
 
 
 def test_the_help_has_every_argument_of_the_function_with_its_choices_and_default(
@@ -97,6 +96,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         env=environment("127.0.0.1"),
         capture_output=True,
         text=True,
-        timeout=ENDS_WITHIN_S,
+        timeout=WITHIN_S,
         check=False,
     )

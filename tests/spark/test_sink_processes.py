@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import httpx
 import pytest
 from pyspark.sql import SparkSession
 
@@ -19,20 +18,19 @@ from tests.spark.faults import attempts_at, attempts_stream
 from tests.spark.queries import (
     ROWS,
     assert_each_once,
+    next_page,
     numbered_rows,
     numbers_in,
     target_of,
-    wait_for_any,
     write_input,
 )
-from tests.spark.spark_processes import STARTS_WITHIN_S, Driver, driver
+from tests.spark.spark_processes import Driver, driver
 
 pytestmark = pytest.mark.long
 
 PROGRAM: Final = "tests.spark.sink_driver"
 SOURCES: Final = ("files", "stream")
 SECRET: Final = "tlr_9_seen-by-nobody"  # noqa: S105 - it opens nothing
-A_WHILE_MS: Final = 60_000
 
 
 class Rows(NamedTuple):
@@ -64,12 +62,12 @@ def test_a_driver_killed_before_in_and_after_the_commit_of_a_batch_adds_no_row_t
     options = rows.written_to(target, tmp_path, master="local[2,4]")
     with together(tmp_path / "first.log", options, fault="linger"):
         for source in SOURCES:
-            wait_for_an_attempt(rows.url, target_of(target, source))
+            next_page(rows.url, attempts_stream(target_of(target, source)))
     for source in SOURCES:
         assert numbers_in(rows.url, target_of(target, source)) == []
     with together(tmp_path / "in-the-commit.log", options, hold_chunks=1):
         for source in SOURCES:
-            wait_for_any(rows.url, target_of(target, source))
+            next_page(rows.url, target_of(target, source))
     for source in SOURCES:
         assert 0 < len(numbers_in(rows.url, target_of(target, source))) < ROWS // 2
     with together(tmp_path / "second.log", options, hold=0) as second:
@@ -156,13 +154,3 @@ def together(log_file: Path, options: Mapping[str, object], **more: object) -> A
 def by_source(reports: Iterable[dict[str, Any]]) -> dict[tuple[str, int], dict[str, Any]]:
     """What was printed, by source and batch."""
     return {(report["source"], report["batch"]): report for report in reports}
-
-
-def wait_for_an_attempt(url: str, stream: str) -> None:
-    """Wait until a task has noted that it has written some of its rows."""
-    query: dict[str, str | int] = {"after": "0-0", "wait_ms": A_WHILE_MS}
-    for _ in range(STARTS_WITHIN_S * 1000 // A_WHILE_MS):
-        answer = httpx.get(f"{url}/v1/streams/{attempts_stream(stream)}/entries", params=query, timeout=90)
-        if answer.json()["entries"]:
-            return
-    raise AssertionError(f"no task was amid its rows for {stream}")

@@ -14,9 +14,10 @@ from pyspark.sql import SparkSession
 
 from tailrace_client import Tailrace
 from tailrace_spark import TailraceSink
-from tests.spark.queries import CHUNK_ROWS, ROWS, numbered_rows, numbers_in, target_of
+from tests.spark.faults import attempts_stream
+from tests.spark.queries import CHUNK_ROWS, ROWS, next_page, numbered_rows, numbers_in, target_of
 from tests.spark.spark_processes import Driver, driver
-from tests.spark.test_sink_processes import PROGRAM, wait_for_an_attempt
+from tests.spark.test_sink_processes import PROGRAM
 
 pytestmark = pytest.mark.long
 
@@ -54,7 +55,7 @@ def test_entries_that_were_deleted_before_a_replay_move_no_row_to_another_part(
     out = target_of(stream, "stream")
     fill(spark, base_url, stream)
     with copying(base_url, stream, tmp_path, "first.log", fault="linger"):
-        wait_for_an_attempt(base_url, out)
+        next_page(base_url, attempts_stream(out))
     deleted = range((CHUNKS_PER_PART - 1) * CHUNK_ROWS, CHUNKS_PER_PART * CHUNK_ROWS)
     with Tailrace(base_url) as tailrace:
         ids = [entry_id for entry_id, fields in tailrace.stream(stream).read() if int(fields["n"]) in deleted]

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from tailrace_spark import TailraceDataSource, TailraceSink
-from tests.spark.queries import run_query
+from tests.spark.queries import next_page, run_query
 from tests.spark.readers import add, delete, trim
 
 NUMBERS = range(1, 9)
@@ -43,8 +43,7 @@ def fail_in_the_first_part(
     context = TaskContext.get()
     assert context
     if context.partitionId() == 0 and fault.exists():
-        query: dict[str, str | int] = {"after": "0-0", "wait_ms": 60_000}
-        assert httpx.get(f"{url}/v1/streams/{out}/entries", params=query, timeout=90).json()["entries"]
+        next_page(url, out)
         raise RuntimeError("the first part failed")
     yield from batches
 

@@ -25,9 +25,9 @@ from tests.spark.queries import (
     ROWS,
     SCHEMA,
     assert_each_once,
+    next_page,
     once_started,
     read_stream,
-    wait_for_any,
     write_input,
 )
 from tests.support.server_process import running_server
@@ -109,7 +109,7 @@ def only_the_second(url: str, stream: str, batches: Batches) -> Batches:
         yield from islice(batches, HANDED_ON)
     query_id = context.getLocalProperty("sql.streaming.queryId")
     assert query_id
-    wait_for_any(url, places_of(stream, query_id).chunks)
+    next_page(url, places_of(stream, query_id).chunks)
     raise RuntimeError("this run writes no more")
 
 
