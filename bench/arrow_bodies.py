@@ -22,8 +22,8 @@ from tailrace.core.log.entry_lines import fragments_from_ndjson
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import SEQ_BITS
 from tailrace_spark.sink.entry_form import entry_form
+from tailrace_spark.sink.lines import row_lines
 from tailrace_spark.sink.options import SinkOptions
-from tailrace_spark.sink.row_lines import row_lines
 from tailrace_spark.source.line_parser import entries_of
 from tailrace_spark.values.escapes import body_of
 

@@ -40,11 +40,9 @@ from tailrace_client.stream_calls import Trim
 from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.entry_ids import just_above, later
 from tailrace_spark.errors import SinkError
-from tailrace_spark.sink.appender import Appender
-from tailrace_spark.sink.dead_letters import check_count
+from tailrace_spark.sink.appender import Appender, check_count
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, summed
-from tailrace_spark.sink.request_errors import batch_of_another_query, chunk_gone, stale_batch, taken_over
 from tailrace_spark.sink.sender import Body, Encoding, Replay, Sender, Sent, Shape
 from tailrace_spark.sink.staging import Chunk, encoding_of, places_of, staged_body
 
@@ -315,3 +313,41 @@ class StateStream:
                 raise
 
         return self._sender.repeat(self._name, ITS_COMMIT, replaced)
+
+
+# --- errors ------------------------------------------------------------------------------------------------
+
+
+def stale_batch(where: str, newest: str) -> SinkError:
+    """Return the error of a run whose batch is older than the newest one of the query."""
+    return SinkError(
+        f"STALE_EPOCH: {where}: a later batch ({newest}) of this query was already started. This run wrote "
+        "no rows. Check whether a second run of the query, or a run from an older checkpoint, writes to this "
+        "stream."
+    )
+
+
+def batch_of_another_query(where: str, query: str) -> SinkError:
+    """Return the error of a run that finds its batch committed by a query that has the same producer."""
+    return SinkError(
+        f"producer_id: {where}: a batch with this number was already written by another query "
+        f"({query or 'outside a streaming query'}). This run wrote no rows. Give each query, and each new "
+        "checkpoint, its own producer_id."
+    )
+
+
+def taken_over(where: str) -> SinkError:
+    """Return the error of a run that lost its batch to another run before the commit."""
+    return SinkError(
+        f"TAKEN_OVER: {where}: another run of this query began the same batch. This run wrote no rows to the "
+        "stream. Stop the other run, and start this one again."
+    )
+
+
+def chunk_gone(where: str, place: str, rows: int, ids: Sequence[str]) -> SinkError:
+    """Return the error of a committed batch that cannot be published, because a staged chunk is missing."""
+    return SinkError(
+        f"CHUNK_GONE: {where}: the batch is committed, and {rows} of its rows are not published and gone: "
+        f"the entries {', '.join(ids)} are missing in the stream {place!r}. Was it deleted or trimmed, or a "
+        "backup restored? docs/spark.md says how to continue without these rows."
+    )

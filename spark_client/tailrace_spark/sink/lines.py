@@ -1,21 +1,75 @@
-"""Convert batches of text to NDJSON lines, one column at a time, without a Python object for each row.
+"""Convert the rows of a DataFrame to NDJSON lines, and cut the lines into chunks, one column at a time and
+without a Python object for each row.
 
-A line contains the fields of an entry as `entries:import` accepts them, in exactly the form in which the
-server stores them, so that the server need not rewrite them. Null values are left out. If a batch has a
-binary column, each line is a complete entry in base64 instead (`shape=entry`), because text cannot contain
-arbitrary bytes. This module uses neither Spark nor requests.
+`entry_form` decides what each column becomes, and `values` converts the values to text. A line contains the
+fields of an entry as `entries:import` accepts them, in exactly the form in which the server stores them, so
+that the server need not rewrite them. Null values are left out. If a batch has a binary column, each line is
+a complete entry in base64 instead (`shape=entry`), because text cannot contain arbitrary bytes. Maps of all
+fields, and ids to keep, become complete entries, too: see `entry_lines`.
+
+A chunk is the body of one request, and a retry sends the same bytes again. It ends at a number of rows, or
+before the row that would exceed a number of bytes. A row that alone exceeds that number is a chunk of its
+own. The cuts depend only on the rows, never on the batches in which Spark passes them: a replay with another
+batch size cuts the same chunks.
+
+This module sends no requests.
 """
 
 from __future__ import annotations
 
 import json
 from binascii import b2a_base64
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tailrace_spark.errors import SinkError
+from tailrace_spark.sink.entry_form import ID, EntryForm
+from tailrace_spark.sink.entry_lines import entry_lines, with_ids
 from tailrace_spark.values.escapes import escaped
+from tailrace_spark.values.texts import texts_of
+
+COMPLETE_ID: Final = r"^[0-9]{1,20}-[0-9]{1,20}$"
+
+
+def row_lines(batch: pa.RecordBatch, form: EntryForm) -> pa.Array:
+    """Return one line for each row, with its newline. Raises `SinkError` for a row without a complete id, if
+    the ids are kept."""
+    ids = None if form.id is None else checked_ids(batch.column(form.id))
+    if form.all_fields is not None:
+        return entry_lines(batch.column(form.all_fields), ids)
+    contents = _texts(batch, form)
+    lines = lines_of(contents)
+    return lines if ids is None else with_ids(lines, ids, are_whole=holds_bytes(contents.schema))
+
+
+def checked_ids(ids: pa.Array) -> pa.Array:
+    """Return the ids. Raises `SinkError` if one of them is null or no complete id."""
+    is_id = pc.match_substring_regex(ids, COMPLETE_ID).fill_null(False)  # noqa: FBT003 - Arrow's parameter
+    if not pc.all(is_id).as_py():
+        wrong = ids.filter(pc.invert(is_id))[0].as_py()
+        raise SinkError(
+            f"keep_ids: the {ID!r} of a row is {wrong!r}, which is not a complete id like 1692632086370-0"
+        )
+    return ids
+
+
+def _texts(batch: pa.RecordBatch, form: EntryForm) -> pa.RecordBatch:
+    fields = [form.schema[number] for number in form.fields]
+    if not fields:
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * batch.num_rows, pa.struct([])))
+    texts = [
+        texts_of(batch.column(number), field.dataType)
+        for number, field in zip(form.fields, fields, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(texts, names=[field.name for field in fields])
+
+
+# --- lines of fields --------------------------------------------------------------------------------------
+
 
 LINE: Final = "line"
 """The name of the only column in a batch of lines."""
@@ -96,3 +150,56 @@ def _base64(column: pa.Array) -> pa.Array:
 
 def _base64_text(name: str) -> str:
     return b2a_base64(name.encode(), newline=False).decode()
+
+
+# --- chunks -----------------------------------------------------------------------------------------------
+
+
+def chunks_of(batches: Iterable[pa.RecordBatch], rows_max: int, bytes_max: int) -> Iterator[pa.Table]:
+    """Cut batches with the column `LINE` into chunks. Keeps one chunk and one batch in memory."""
+    chunk = _Chunk(rows_max, bytes_max)
+    for batch in batches:
+        rest = batch
+        while rest.num_rows:
+            rest = chunk.take(rest)
+            if rest.num_rows:
+                yield chunk.end()
+    if chunk.pieces:
+        yield chunk.end()
+
+
+class _Chunk:
+    """A chunk that is being filled. `pieces`: slices of batches, without copying."""
+
+    def __init__(self, rows_max: int, bytes_max: int) -> None:
+        self._rows_max = rows_max
+        self._bytes_max = bytes_max
+        self._begin()
+
+    def take(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take the rows that fit, and return the others."""
+        lines = batch.column(LINE)
+        bounds = memoryview(lines.buffers()[1]).cast("i")[lines.offset :]
+        count = self._count_that_fit(bounds, batch.num_rows)
+        if count:
+            self.pieces.append(batch.slice(0, count))
+            self._rows += count
+            self._bytes += bounds[count] - bounds[0]
+        return batch.slice(count)
+
+    def end(self) -> pa.Table:
+        """Return the chunk and begin the next one."""
+        table = pa.Table.from_batches(self.pieces)
+        self._begin()
+        return table
+
+    def _begin(self) -> None:
+        self.pieces: list[pa.RecordBatch] = []
+        self._rows = 0
+        self._bytes = 0
+
+    def _count_that_fit(self, bounds: memoryview, rows: int) -> int:
+        within_rows = min(rows, self._rows_max - self._rows)
+        last_bound = bounds[0] + self._bytes_max - self._bytes
+        count = bisect_right(bounds, last_bound, 0, within_rows + 1) - 1
+        return max(count, 0 if self.pieces else 1)

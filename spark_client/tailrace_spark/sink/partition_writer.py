@@ -3,14 +3,27 @@ stages or appends them.
 
 This module owns the idempotency keys of chunks. A key is made from partition and chunk. The module keeps
 nothing between tasks.
+
+It also checks that the task received all its rows (`whole`). Rows reach a Python worker as an Arrow stream
+over a socket. If the executor or the driver is killed, or the computation of the rows fails, the socket ends,
+and Arrow takes an end between two batches for the end of the stream. The rows so far would look like the
+whole partition, and the driver would commit the batch without the others. After a complete stream, Spark
+sends a mark that the worker itself reads; after a broken stream nothing follows. So the check looks for
+another byte, and leaves it there. The input of the worker is a local variable of Spark's own program
+(`infile`, since its first version). The check finds it through the call stack, because Spark passes it to no
+one.
 """
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
+from io import BufferedIOBase
+from types import FrameType
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,12 +33,10 @@ from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentati
 from tailrace_spark.endpoint import Endpoint
 from tailrace_spark.errors import BadOption, SinkError
 from tailrace_spark.sink.appender import Appender
-from tailrace_spark.sink.chunks import chunks_of
 from tailrace_spark.sink.entry_form import EntryForm
-from tailrace_spark.sink.lines import LINE
+from tailrace_spark.sink.lines import LINE, chunks_of, row_lines
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, report_row
-from tailrace_spark.sink.row_lines import row_lines
 from tailrace_spark.sink.sender import Replay, Sender, Sent, Shape
 from tailrace_spark.sink.staging import Chunk, Stager, encoding_of, places_of
 from tailrace_spark.values.escapes import body_of
@@ -154,3 +165,36 @@ def _layout_of(options: SinkOptions, schema: T.StructType) -> str:
         f"chunks of {options.chunk_rows} rows, {options.chunk_bytes} bytes; "
         f"compression {options.compression}; columns {digest}"
     )
+
+
+# --- whether all rows arrived -----------------------------------------------------------------------------
+
+
+PROGRAMS: Final = ("pyspark.worker", "pyspark.daemon", "__main__")
+
+log: Final = logging.getLogger(__name__)
+
+
+class InputCutOffError(RuntimeError):
+    """The rows of the task ended early. Spark runs the task again, unless Spark itself is dead."""
+
+
+def whole(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the batches. Raises `InputCutOffError` at the end if batches are missing."""
+    yield from batches
+    worker_input = _worker_input()
+    if worker_input is None:
+        log.warning("this version of Spark does not show whether a task received all its rows")
+    elif not worker_input.peek(1):
+        raise InputCutOffError("the input of this task ended early: the process that sends its rows is gone")
+
+
+def _worker_input() -> Any:
+    """Return the input of this worker; None if it cannot be found."""
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - there is no other access to it
+    while frame is not None:
+        found = frame.f_locals.get("infile")
+        if frame.f_globals.get("__name__") in PROGRAMS and isinstance(found, BufferedIOBase):
+            return found
+        frame = frame.f_back
+    return None

@@ -1,7 +1,8 @@
 """Send one body until the server has it: attempts, waits, and the change to the next URL.
 
-This module owns the loop of attempts and its counts. The client's retry policy decides whether and when to
-try again. Each request carries an idempotency key, so a second attempt adds nothing that the first one added.
+This module owns the loop of attempts, its counts, and the errors of requests that fail for good. The client's
+retry policy decides whether and when to try again. Each request carries an idempotency key, so a second
+attempt adds nothing that the first one added.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import pyarrow as pa
 
 from tailrace_client import RetryPolicy, Tailrace, TailraceError
 from tailrace_spark.endpoint import Endpoint
+from tailrace_spark.errors import SinkError, with_status
 from tailrace_spark.sink.options import SinkOptions
-from tailrace_spark.sink.request_errors import sink_error
 
 Shape = Literal["fields", "entry"]
 Encoding = Literal["gzip", "zstd"]
@@ -138,16 +139,12 @@ class Sender:
         try:
             delay_s = delay_after(error)
         except TailraceError:
-            raise self._failure(error, where) from error
+            raise sink_error(error, where, self._replay.layout) from error
         self._sent.retries += 1
         if not error.status:
             self._turn += 1
         log.warning("%s: %s; next attempt in %.2f s", where, error, delay_s)
         return delay_s
-
-    def _failure(self, error: TailraceError, where: str) -> Exception:
-        """Return the exception for a request that failed for good."""
-        return sink_error(error, where, self._replay.layout)
 
     def _where(self, stream: str, what: str) -> str:
         replay = self._replay
@@ -159,3 +156,43 @@ def refuses_rows(error: TailraceError) -> bool:
     if error.code == REFUSES_THE_KEY:
         return False
     return error.status in REFUSES_ROWS or error.code in REFUSES_ROWS_TOO
+
+
+# --- errors ------------------------------------------------------------------------------------------------
+
+
+def sink_error(error: TailraceError, where: str, layout: str) -> SinkError:
+    """Return the `SinkError` for a failed request. `where` names the request, `layout` is the layout of the
+    batch."""
+    if error.code == "LAYOUT_CHANGED":
+        return SinkError(
+            f"LAYOUT_CHANGED: {where}: this batch was begun as [{error.problem.get('layout')}], and this "
+            f"attempt writes it as [{layout}]. This request wrote no rows. Use the settings with which the "
+            "batch was begun. If they are the same, the stream that keeps the commits of this query was "
+            "deleted, or two writes share one `producer_id`."
+        )
+    if error.code == "IDEMPOTENCY_MISMATCH":
+        return SinkError(
+            f"IDEMPOTENCY_MISMATCH: {where}: a chunk of this batch was already written with other rows. This "
+            "request wrote no rows, but rows of other chunks may be written twice: with commit='chunk', the "
+            "query must return the same rows in the same partitions and in the same order each time. Find "
+            "these rows, and use commit='batch'."
+        )
+    if error.code == "STALE_EPOCH":
+        return SinkError(
+            f"STALE_EPOCH: {where}: a later batch of this query was already started. This request wrote no "
+            "rows. Check whether a second run of the query, or a run from an older checkpoint, writes to "
+            "this stream."
+        )
+    if error.code == "ID_NOT_GREATER":
+        return SinkError(
+            f"keep_ids: {where}: the stream already ends at {error.problem.get('last_id')}, and the row has "
+            f"the id {error.problem.get('given')}. This request wrote no rows. To keep ids, write each "
+            "stream from one query only, from its lowest id on, or leave keep_ids out to get new ids."
+        )
+    if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return SinkError(
+            f"{with_status(error)}: {where}: check that the token is valid, and may append to this stream "
+            "and read it; docs/spark.md says which streams a sink uses"
+        )
+    return SinkError(f"{with_status(error)}: {where}")

@@ -16,6 +16,12 @@ What can go wrong, and what happens then:
 
 With `commit="chunk"` there is one step: tasks append their chunks at once.
 
+Two writes of one batch would share their idempotency keys, if a query writes two DataFrames to one stream
+with the same producer. The server would take the second one for a replay of the first one: it drops the
+chunks that are equal and refuses the others. The sink finds that before it sends anything. It remembers only
+writes of its own process. A restarted query has another session, so its replay of a batch does not count as a
+second write; a second call with the same DataFrame does not count either.
+
 The sink never collects rows on the driver. The server decides what an append means.
 """
 
@@ -25,7 +31,8 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Final
 from uuid import uuid4
 
@@ -37,13 +44,11 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from tailrace_spark.endpoint import Endpoint, TokenSource, urls_of
 from tailrace_spark.errors import BadOption, headed_by_sentence
 from tailrace_spark.option_checks import check_classic, text
-from tailrace_spark.sink.claims import Claim, claim
+from tailrace_spark.sink.appender import check_count
 from tailrace_spark.sink.commit import BEGUN, Batch, Commit
-from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.entry_form import ID, entry_form
-from tailrace_spark.sink.input_check import whole
 from tailrace_spark.sink.options import sink_options
-from tailrace_spark.sink.partition_writer import Job, write_partition
+from tailrace_spark.sink.partition_writer import Job, whole, write_partition
 from tailrace_spark.sink.reports import (
     REPORT_SCHEMA,
     BatchReport,
@@ -202,3 +207,57 @@ def id_order() -> list[Column]:
     numbers."""
     parts = F.split(named(ID), "-")
     return [F.try_element_at(parts, F.lit(place)).try_cast(U64) for place in (1, 2)]
+
+
+# --- two writes of one batch ------------------------------------------------------------------------------
+
+
+CLAIMS_KEPT: Final = 1_000
+"""More streams than one process writes to at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the idempotency keys of a batch depend on, apart from the rows. `stream`: None if each row names
+    its stream."""
+
+    urls: Sequence[str]
+    stream: str | None
+    producer_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The batch that was written last. `run`: the session that a query has from its start to its end.
+    `rows`: a number that is equal for DataFrames with the same plan."""
+
+    run: str
+    batch_id: int
+    rows: int
+
+
+_last: Final[OrderedDict[Claim, _Written]] = OrderedDict()
+_lock: Final = Lock()
+
+
+def claim(keys: Claim, frame: DataFrame, batch_id: int) -> None:
+    """Note that this batch of a query writes `frame`. Raises `BadOption` if the same batch already wrote
+    another DataFrame with the same keys."""
+    session = frame.sparkSession._jsparkSession  # noqa: SLF001 - Python has no other name for it
+    written = _Written(session.sessionUUID(), batch_id, frame.semanticHash())
+    with _lock:
+        before = _last.get(keys)
+        if before is not None and _is_another_write(before, written):
+            raise BadOption(
+                f"producer_id: batch {batch_id} writes two DataFrames to the stream {keys.stream!r} as one "
+                f"producer, {keys.producer_id}. Give each of these writes a sink with its own producer_id; "
+                "the server would take the second write for a replay of the first one"
+            )
+        _last[keys] = written
+        _last.move_to_end(keys)
+        while len(_last) > CLAIMS_KEPT:
+            _last.popitem(last=False)
+
+
+def _is_another_write(before: _Written, now: _Written) -> bool:
+    return (before.run, before.batch_id) == (now.run, now.batch_id) and before.rows != now.rows

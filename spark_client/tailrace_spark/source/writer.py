@@ -31,13 +31,12 @@ from pyspark.sql.datasource import (
 )
 
 from tailrace_spark.errors import BadOption, SinkError, sentence_first
+from tailrace_spark.sink.appender import check_count
 from tailrace_spark.sink.commit import BEGUN, Batch, Commit, State
-from tailrace_spark.sink.dead_letters import check_count
 from tailrace_spark.sink.entry_form import EntryForm, entry_form
-from tailrace_spark.sink.input_check import whole
-from tailrace_spark.sink.partition_writer import Job, write_partition
+from tailrace_spark.sink.lines import checked_ids
+from tailrace_spark.sink.partition_writer import Job, whole, write_partition
 from tailrace_spark.sink.reports import FAILURE, added_up, staged_in
-from tailrace_spark.sink.row_lines import checked_ids
 from tailrace_spark.sink.sender import QUERY_ID, Shape
 from tailrace_spark.source.options import WriteOptions
 
