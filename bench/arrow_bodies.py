@@ -25,7 +25,7 @@ from tailrace_spark.sink.entry_form import entry_form
 from tailrace_spark.sink.lines import row_lines
 from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.source.line_parser import entries_of
-from tailrace_spark.values.escapes import body_of
+from tailrace_spark.values.texts import body_of
 
 ENTRIES: Final = 1_000_000
 CHUNK_ROWS: Final = 5_000

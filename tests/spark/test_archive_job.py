@@ -12,8 +12,7 @@ import pytest
 
 from tailrace_client import Tailrace
 from tailrace_spark import archive_job, archive_stream
-from tailrace_spark.archive.job import ENTRIES_PER_STEP, Trimming
-from tailrace_spark.archive.reports import Progress
+from tailrace_spark.archive.job import ENTRIES_PER_STEP, Progress, Trimming
 from tests.spark.queries import WITHIN_S
 from tests.spark.spark_processes import environment
 from tests.support.server_process import running_server

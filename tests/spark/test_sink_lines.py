@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tailrace.core.log.entry_lines import fragments_from_ndjson
 from tailrace_spark.sink.lines import LINE, chunks_of, holds_bytes, lines_of
-from tailrace_spark.values.escapes import body_of
+from tailrace_spark.values.texts import body_of
 
 texts = st.lists(st.none() | st.text(), min_size=1, max_size=8)
 

@@ -8,8 +8,14 @@ their sizes. A file that no manifest lists is not part of the archive: an interr
 is written under a temporary name and then renamed, so a manifest is always complete. It never changes
 afterwards.
 
-This module owns the names, the form of a manifest, and the access to Hadoop's file systems. It never reads a
-stream and never counts entries.
+An archive belongs to one incarnation of its stream. The server gives a stream a new incarnation when the
+stream is deleted and created again, and gives every stream a new one when a backup is restored. Ids are
+times, so such a stream looks like a continuation of the earlier one, but entries are missing between the two.
+The manifests keep the incarnation, and a change is `DataLoss`. Manifests of earlier releases have none: for
+them, a stream that ends below its archive was created again.
+
+This module owns the names, the form of a manifest, the rule of incarnations, and the access to Hadoop's file
+systems. It never reads a stream and never counts entries.
 """
 
 from __future__ import annotations
@@ -22,7 +28,9 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from tailrace_spark.errors import BadArchive, BadOption
+from tailrace_client.replies import StreamState
+from tailrace_spark.entry_ids import later
+from tailrace_spark.errors import BadArchive, BadOption, DataLoss
 
 MANIFESTS: Final = "_tailrace"
 """The directory of the manifests. Spark's readers ignore names that begin with an underscore."""
@@ -168,3 +176,29 @@ def _parsed(text: str, name: str) -> Manifest:
     except (AttributeError, KeyError, TypeError, ValueError):
         raise BadArchive(f"{name}: the file is not a manifest; restore it") from None
     raise BadArchive(f"{name}: a later version wrote this manifest; update tailrace-spark")
+
+
+# --- incarnations -----------------------------------------------------------------------------------------
+
+
+def incarnation_of(state: StreamState) -> str | None:
+    """Return the incarnation of a stream; None from a server that reports none."""
+    return state.incarnation or None
+
+
+def continues(last: Manifest, state: StreamState) -> bool:
+    """Return whether the stream is the one that the archive ends with."""
+    found = incarnation_of(state)
+    if last.incarnation is None or found is None:
+        return later(state.last_id, last.end) == state.last_id
+    return found == last.incarnation
+
+
+def recreated(where: str, path: str, done: str) -> DataLoss:
+    """Return the error for a stream that is another one than that of the archive at `path`. `done`: what was
+    not done, a sentence."""
+    return DataLoss(
+        f"{where}: the stream was deleted and created again, or restored from a backup, after {path} was "
+        f"written. {done} Archive the new stream to another path. To add it to this archive instead, from "
+        "its first entry on, set failOnDataLoss to false"
+    )

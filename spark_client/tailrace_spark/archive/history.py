@@ -21,8 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documen
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from tailrace_spark.archive.files import ArchiveFiles, Manifest
-from tailrace_spark.archive.incarnations import continues, incarnation_of, recreated
+from tailrace_spark.archive.files import ArchiveFiles, Manifest, continues, incarnation_of, recreated
 from tailrace_spark.archive.parquet import archived
 from tailrace_spark.entry_ids import just_above
 from tailrace_spark.errors import BadArchive

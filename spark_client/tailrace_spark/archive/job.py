@@ -39,10 +39,8 @@ from typing import Final, Literal, get_args
 from pyspark.sql import DataFrame, SparkSession
 
 from tailrace_client import RetryPolicy, TailraceError
-from tailrace_spark.archive.files import ArchiveFiles, Manifest
-from tailrace_spark.archive.incarnations import continues, incarnation_of, recreated
+from tailrace_spark.archive.files import ArchiveFiles, Manifest, continues, incarnation_of, recreated
 from tailrace_spark.archive.parquet import counts_of, write_step
-from tailrace_spark.archive.reports import ArchiveReport, Progress
 from tailrace_spark.entry_ids import earlier, just_above, later
 from tailrace_spark.errors import BadArchive, DataLoss
 from tailrace_spark.option_checks import check_classic, integer_within, one_of
@@ -210,3 +208,57 @@ class _Job:
         )
         log.info("%s", report)
         return report
+
+
+# --- progress and report ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveReport:
+    """The result of a run.
+
+    `steps`, `entries` and `bytes` count what this run archived. `trimmed`: how many entries it removed from
+    the stream. `end`: the id up to which the stream is archived; None if the archive is empty.
+    """
+
+    steps: int
+    entries: int
+    bytes: int
+    trimmed: int
+    end: str | None
+    duration_s: float
+
+    def __str__(self) -> str:
+        rate = self.entries / self.duration_s
+        return (
+            f"{self.entries} entries in {self.steps} steps, {self.bytes} bytes of Parquet, "
+            f"{self.trimmed} trimmed, up to {self.end}; {self.duration_s:.2f} s, {rate:.0f} entries/s"
+        )
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is. `entries`: how many the range had when the run began; clients may delete some of
+    them. `entries_per_step`: the most entries of a step."""
+
+    entries: int
+    entries_per_step: int
+    entries_done: int = 0
+    steps_done: int = 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps the run needs."""
+        return -(-self.entries // self.entries_per_step)
+
+    def add_step(self, entries: int) -> None:
+        """Count a step that has become part of the archive."""
+        self.entries_done += entries
+        self.steps_done += 1
+
+    def __str__(self) -> str:
+        percent = self.entries_done * 100 // self.entries if self.entries else 100
+        return (
+            f"{self.steps_done} of {self.steps} steps, {self.entries_done} of {self.entries} entries, "
+            f"{percent} %"
+        )

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tailrace_spark.values.escapes import body_of, quoted
+from tailrace_spark.values.texts import body_of, quoted
 
 NO_ID: Final = b"{"
 

@@ -29,8 +29,7 @@ import pyarrow.compute as pc
 from tailrace_spark.errors import SinkError
 from tailrace_spark.sink.entry_form import ID, EntryForm
 from tailrace_spark.sink.entry_lines import entry_lines, with_ids
-from tailrace_spark.values.escapes import escaped
-from tailrace_spark.values.texts import texts_of
+from tailrace_spark.values.texts import escaped, texts_of
 
 COMPLETE_ID: Final = r"^[0-9]{1,20}-[0-9]{1,20}$"
 

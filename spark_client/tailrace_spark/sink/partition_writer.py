@@ -39,7 +39,7 @@ from tailrace_spark.sink.options import SinkOptions
 from tailrace_spark.sink.reports import PartitionCounts, report_row
 from tailrace_spark.sink.sender import Replay, Sender, Sent, Shape
 from tailrace_spark.sink.staging import Chunk, Stager, encoding_of, places_of
-from tailrace_spark.values.escapes import body_of
+from tailrace_spark.values.texts import body_of
 
 STREAM: Final = "stream"
 """The column with the stream of each row, next to the lines of a batch, if rows choose their stream."""

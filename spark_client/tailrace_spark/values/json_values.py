@@ -16,8 +16,7 @@ from typing import Any, Final
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.types import VariantVal
 
-from tailrace_spark.values.calendar import day_of, moment_of
-from tailrace_spark.values.intervals import interval_of
+from tailrace_spark.values.calendar import day_of, interval_of, moment_of
 from tailrace_spark.values.types import NESTED
 
 Convert = Callable[[Any], Any]

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T  # noqa: N812 - as all of Spark's documentation has it
 
-from tailrace_spark.values.calendar import day_of, moment_of
-from tailrace_spark.values.escapes import body_of
-from tailrace_spark.values.intervals import interval_of
+from tailrace_spark.values.calendar import day_of, interval_of, moment_of
 from tailrace_spark.values.json_values import clock_of, json_reader
+from tailrace_spark.values.texts import body_of
 from tailrace_spark.values.types import NESTED
 
 Cast = Callable[[pa.Array], pa.Array]
