@@ -152,7 +152,8 @@ def test_a_batch_is_written_once_and_its_chunks_are_removed(url: str, stream: st
     run = Run(url, stream, "first")
     assert run.write(FIRST).rows == 4
     assert numbers(url, stream) == [1, 2, 3, 4]
-    assert staged_chunks(url, run.places) == 0
+    with Tailrace(url) as tailrace:
+        assert tailrace.stream(run.places.chunks).length() == 0
     assert Run(url, stream, "second").write(OTHER).rows == 4
     assert numbers(url, stream) == [1, 2, 3, 4]
 
@@ -209,6 +210,16 @@ def test_of_two_runs_at_a_time_the_one_that_began_first_is_refused_and_wrote_not
     assert first.commit.finish(first.choose(begun, staged)).rows == 4
 
 
+def test_chunks_that_a_run_stages_while_another_one_ends_its_batch_stay(url: str, stream: str) -> None:
+    first, second = Run(url, stream, "first"), Run(url, stream, "second", batch=8)
+    chosen = first.choose(first.commit.begin(), first.stage(FIRST))
+    late = second.stage([[[5]]])
+    first.commit.finish(chosen)
+    assert staged_chunks(url, first.places) == 1
+    second.commit.finish(second.choose(second.commit.begin(), late))
+    assert numbers(url, stream) == [1, 2, 3, 4, 5]
+
+
 def test_tasks_that_staged_under_two_tokens_are_not_committed(url: str, stream: str) -> None:
     run, other = Run(url, stream, "run"), Run(url, stream, "other")
     tokens = {run.commit.begin().id}
@@ -231,6 +242,25 @@ def test_an_older_batch_is_refused_and_an_unfinished_one_is_finished_before_the_
         SinkError, match=r"STALE_EPOCH: .*a later batch \(2\) of this query was already started"
     ):
         Run(url, stream, "third", batch=1).write(FIRST)
+
+
+def test_the_next_batch_begins_though_somebody_removed_the_state(url: str, stream: str) -> None:
+    first = Run(url, stream, "first")
+    first.write(FIRST)
+    with Tailrace(url) as tailrace:
+        tailrace.stream(first.places.commit).trim(max_length=0, approximate=False)
+    Run(url, stream, "second", batch=8).write([[[5]]])
+    assert numbers(url, stream) == [1, 2, 3, 4, 5]
+
+
+def test_a_replay_whose_state_somebody_removed_is_refused(url: str, stream: str) -> None:
+    first = Run(url, stream, "first")
+    first.write(FIRST)
+    with Tailrace(url) as tailrace:
+        tailrace.stream(first.places.commit).delete()
+    with pytest.raises(SinkError, match=r"^LAYOUT_CHANGED: .*was deleted"):
+        Run(url, stream, "second").write(OTHER)
+    assert numbers(url, stream) == [1, 2, 3, 4]
 
 
 def test_a_batch_of_another_query_with_the_same_producer_is_no_replay(url: str, stream: str) -> None:

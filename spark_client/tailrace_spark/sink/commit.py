@@ -250,19 +250,26 @@ class Commit:
 
     def _drop(self, last: str | None) -> None:
         """Remove the staged chunks up to and including the id `last`. A failure is logged: the next batch
-        removes them, too."""
+        removes them, too.
+
+        This is an append with a trim, because a trim alone needs the scope `admin`. If no run has staged
+        after `last`, the trim removes all entries, the appended one included.
+        """
         if last is None:
             return
         next_id = just_above(last)
+
+        def dropped(client: Tailrace) -> None:
+            stream, fields = client.stream(self._places.chunks), {"trimmed_up_to": next_id}
+            try:
+                stream.append(fields, if_last_id=last, trim=Trim(max_length=0))
+            except TailraceError as error:
+                if error.code != "PRECONDITION_FAILED":
+                    raise
+                stream.append(fields, trim=Trim(min_id=next_id))
+
         try:
-            # An append with a trim, because a trim alone needs the scope `admin`.
-            self._sender.repeat(
-                self._places.chunks,
-                ITS_COMMIT,
-                lambda client: client.stream(self._places.chunks).append(
-                    {"trimmed_up_to": next_id}, trim=Trim(min_id=next_id)
-                ),
-            )
+            self._sender.repeat(self._places.chunks, ITS_COMMIT, dropped)
         except (SinkError, TailraceError) as error:
             log.warning("staged chunks in %r are not removed yet: %s", self._places.chunks, error)
 
@@ -288,11 +295,18 @@ class StateStream:
         self._sender = sender
 
     def read(self) -> State:
-        """Return the state; that of a batch before all others if there is none yet."""
+        """Return the state; that of a batch before all others if there is none, because no batch has begun or
+        somebody removed the entry."""
 
         def last(client: Tailrace) -> State:
-            entries = client.stream(self._name).last()
-            return _state_of(*entries[0]) if entries else State()
+            stream = client.stream(self._name)
+            while not (entries := stream.last()):
+                head = stream.head()
+                if head is None:
+                    return State()
+                if not head.length:
+                    return State(head.last_id)
+            return _state_of(*entries[0])
 
         return self._sender.repeat(self._name, ITS_COMMIT, last)
 
