@@ -9,6 +9,7 @@ scrapes do not count each time. The module reads the keyspace and never changes 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator
 from heapq import heappush, heappushpop, nlargest
@@ -22,6 +23,7 @@ from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.lag import unread_count, unread_since_ms
+from tailrace.core.log.block_index import fragment_bytes
 from tailrace.core.stream import Stream
 
 WEIGHED_MAX: Final = 200
@@ -34,6 +36,10 @@ several slices, so a slice is short."""
 DECODED_MAX: Final = 500
 """Blocks that one census decodes to count the unread entries of a group or to find the oldest one; further
 groups have none."""
+
+STAGING: Final = re.compile(rb":staged:[0-9a-f]{32}\Z")
+"""The end of the name of a stream with staged chunks: rows of a batch that its producer, such as
+tailrace-spark, has not published yet. The name is part of the protocol in docs/spark.md."""
 
 _Measure: TypeAlias = Callable[..., int | None]
 """A figure of a stream's group; None if it is unknown without decoding a block and `decode` is False."""
@@ -90,6 +96,7 @@ class Census:
 
     `named_max`: how many groups to list by name. `named`: the groups with the most pending entries, and among
     equals with the greatest lag. `rest`: the sum of all other groups; None if there are none.
+    `staged_entries`, `staged_bytes`: those of the streams with staged chunks, a part of `entries`.
     """
 
     def __init__(
@@ -101,6 +108,8 @@ class Census:
     ) -> None:
         self.streams = 0
         self.entries = 0
+        self.staged_entries = 0
+        self.staged_bytes = 0
         self.groups = 0
         self.pending = 0
         self.named: list[GroupState] = []
@@ -117,6 +126,9 @@ class Census:
         for key, stream in self._all_streams():
             self.streams += 1
             self.entries += stream.length
+            if STAGING.search(key):
+                self.staged_entries += stream.length
+                self.staged_bytes += fragment_bytes(stream.log)
             self._weigh(key, stream)
             if (self.streams + self.groups) % SLICE == 0:
                 yield

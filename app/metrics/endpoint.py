@@ -136,6 +136,9 @@ class _One(Collector):
 def _totals(census: Census) -> Iterator[Metric]:
     yield gauge("streams", "Streams.", census.streams)
     yield gauge("entries", "Live entries in all streams.", census.entries)
+    meaning = "Live entries in streams with staged chunks: rows of batches that are not published yet."
+    yield gauge("staged_entries", meaning, census.staged_entries)
+    yield gauge("staged_bytes", "Bytes of these entries.", census.staged_bytes)
     yield gauge("groups", "Consumer groups of all streams.", census.groups)
     yield gauge("pending_entries", "Entries delivered and not acknowledged, in all groups.", census.pending)
 

@@ -70,6 +70,19 @@ def test_the_figures_follow_what_happens(tmp_path: Path) -> None:
     assert (after["tailrace_ready"], after["tailrace_storage_failed"]) == (1, 0)
 
 
+def test_staged_chunks_are_counted_by_the_names_of_their_streams(tmp_path: Path) -> None:
+    chunks = f"s:staged:{0:032x}"
+    with running_server(tmp_path, "--durability", "none") as server:
+        before = figures(server)
+        for key in ("s", chunks, chunks, f"{chunks}:commit", "s:staged:0"):
+            post(server, f"/v1/streams/{key}/entries", ENTRY)
+        after = figures(server)
+        size = httpx.get(f"{server.base_url}/v1/streams/{chunks}").json()["bytes"]
+    assert (before["tailrace_staged_entries"], before["tailrace_staged_bytes"]) == (0, 0)
+    assert (after["tailrace_staged_entries"], after["tailrace_staged_bytes"]) == (2, size)
+    assert after["tailrace_entries"] == 5
+
+
 def test_the_bytes_that_retention_must_keep_for_a_group_are_shown_after_a_sweep(tmp_path: Path) -> None:
     with running_server(tmp_path, "--durability", "none") as server:
         assert figures(server)["tailrace_retention_protected_bytes"] == 0
