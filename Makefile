@@ -53,7 +53,7 @@ serve: $(RUNTIME) ## Run the server on 127.0.0.1:8080 with data in ./data (chang
 
 # What `make test` runs besides Python: engines, generators, clients, a browser, compilers.
 TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-server $(REDIS_8) $(VALKEY) webdis wrk nginx chromium \
-  java javac cargo tmux $(THIRD_PARTY)/.installed $(CRATES)/.installed $(TYPESCRIPT) $(CONSOLE)
+  systemd-analyze java javac cargo tmux $(THIRD_PARTY)/.installed $(CRATES)/.installed $(TYPESCRIPT) $(CONSOLE)
 
 .PHONY: setup
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
@@ -405,8 +405,9 @@ PACKAGE_OF_cc := gcc libc6-dev
 PACKAGE_OF_buildah := buildah crun
 PACKAGE_OF_nginx := nginx-light
 PACKAGE_OF_promtool := prometheus
-.PHONY: redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap nginx promtool
-redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap nginx promtool:
+PACKAGE_OF_systemd-analyze := systemd
+.PHONY: redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap nginx promtool systemd-analyze
+redis-server chromium java javac cargo tmux webdis wrk cc buildah debootstrap nginx promtool systemd-analyze:
 	@command -v $@ >/dev/null && exit 0; \
 	no() { echo "The tests need $@, which is missing, and $$1. Install $@, then run make again." >&2; exit 1; }; \
 	command -v apt-get >/dev/null || no 'apt-get was not found'; \

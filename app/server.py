@@ -2,16 +2,18 @@
 
 uvicorn runs the event loop. This module adds a callback when the server is ready, clear errors for the
 address and the certificate, a shutdown by signal that first rejects new work and then exits with status 0,
-and SIGHUP, which reads the certificate again and ends nothing.
+and a certificate that is read again when its files change or SIGHUP arrives, which ends nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -21,9 +23,13 @@ from starlette.types import ASGIApp
 
 from tailrace.app.process_tuning import tune_garbage_collector, tune_thread_switches
 from tailrace.app.reasons import reason
+from tailrace.app.service_manager import ServiceManager
 from tailrace.app.settings import Settings
 
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+TICKS_PER_LOOK: Final = 10
+"""uvicorn ticks ten times a second; the files of the certificate are looked at once."""
 
 _logger: Final = logging.getLogger("tailrace")
 
@@ -49,6 +55,7 @@ def serve(
     system queues. Raises `CannotStart`.
     """
     listener = bind(settings.host, settings.port, backlog)
+    manager = ServiceManager(os.environ)
     config = uvicorn.Config(
         app,
         loop="uvloop",
@@ -65,7 +72,8 @@ def serve(
     certificate = None if settings.tls_cert is None else Certificate(settings)
     if certificate is not None:
         config.ssl_context_factory = lambda _config, _default: certificate.context
-    _Server(config, lambda: on_ready(url_of(listener, settings)), on_stop, certificate).run([listener])
+    url = url_of(listener, settings)
+    _Server(config, lambda: on_ready(url), on_stop, certificate, manager, f"ready on {url}").run([listener])
 
 
 class Certificate:
@@ -77,6 +85,8 @@ class Certificate:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.context = self._read()
+        self._last_seen: tuple[tuple[int, int, int], ...] = ()
+        self._in_use = self._last_seen = self._stamp()
 
     def _read(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -98,8 +108,26 @@ class Certificate:
         files = f"{self._settings.tls_cert} with {self._settings.tls_key}"
         return CannotStart(f"cannot use the certificate {files}: {why}")
 
+    def _stamp(self) -> tuple[tuple[int, int, int], ...]:
+        """Return what changes when a file is replaced or written. A file that is missing changes nothing."""
+        assert self._settings.tls_cert is not None
+        assert self._settings.tls_key is not None
+        try:
+            states = [path.stat() for path in (self._settings.tls_cert, self._settings.tls_key)]
+        except OSError:
+            return self._last_seen
+        return tuple((state.st_ino, state.st_size, state.st_mtime_ns) for state in states)
+
+    def look(self) -> None:
+        """Read the files again if they have changed, and not since the last look: both are replaced."""
+        stamp = self._stamp()
+        if stamp == self._last_seen and stamp != self._in_use:
+            self.reload()
+        self._last_seen = stamp
+
     def reload(self) -> None:
         """Read the files again, for new connections. Files that cannot be used change nothing."""
+        self._in_use = self._stamp()
         try:
             # Only files that are usable together: a failed load leaves a context without a key.
             self._read()
@@ -136,9 +164,13 @@ class _Server(uvicorn.Server):
         on_ready: Callable[[], None],
         on_stop: Callable[[], None],
         certificate: Certificate | None,
+        manager: ServiceManager,
+        status: str,
     ) -> None:
         super().__init__(config)
         self._certificate = certificate
+        self._manager = manager
+        self._status = status
         self._on_ready = on_ready
         self._on_stop = on_stop
 
@@ -147,8 +179,16 @@ class _Server(uvicorn.Server):
         tune_garbage_collector()
         tune_thread_switches()
         self._on_ready()
+        self._manager.ready(self._status)
+
+    async def on_tick(self, counter: int) -> bool:
+        self._manager.look(time.monotonic())
+        if self._certificate is not None and counter % TICKS_PER_LOOK == 0:
+            self._certificate.look()
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._manager.stopping()
         self._on_stop()
         await super().shutdown(sockets)
 
@@ -169,7 +209,9 @@ class _Server(uvicorn.Server):
         asyncio.get_running_loop().call_soon_threadsafe(self._reload)
 
     def _reload(self) -> None:
+        self._manager.reloading()
         if self._certificate is None:
             _logger.info("SIGHUP: without a certificate, there is nothing to reload")
         else:
             self._certificate.reload()
+        self._manager.ready(self._status)

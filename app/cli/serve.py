@@ -124,7 +124,8 @@ def serve(  # noqa: PLR0913, PLR0917 - an argument for each option
 
     When the server is ready, it prints one line with its address to standard
     output. Logs go to standard error. Every option can also be set with the
-    environment variable in parentheses. SIGHUP reloads the certificate.
+    environment variable in parentheses. A certificate is
+    read again when its files change, and at SIGHUP.
 
     [bold]Examples[/bold]
 

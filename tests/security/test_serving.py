@@ -7,8 +7,9 @@ import json
 import signal
 import socket
 import ssl
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -157,10 +158,26 @@ def test_a_hangup_loads_a_renewed_certificate_and_refuses_an_unusable_one(
         assert client.get("/healthz").status_code == 200
 
 
+def test_a_certificate_is_renewed_when_both_of_its_files_have_changed(
+    tls_server: ServerProcess, authority: trustme.CA, certificate: tuple[Path, Path, ssl.SSLContext]
+) -> None:
+    cert, key, context = certificate
+    first = served_certificate(tls_server, context)
+    with tempfile.TemporaryDirectory() as renewed:
+        issue(authority, Path(renewed))
+        for path in (key, cert):
+            Path(renewed, path.name).replace(path)
+    wait_until(lambda: served_certificate(tls_server, context) != first)
+
+
 def hang_up(server: ServerProcess, event: str) -> None:
     server.signal(signal.SIGHUP)
+    wait_until(lambda: event in server.log_text)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + 10
-    while event not in server.log_text:
+    while not holds():
         assert time.monotonic() < deadline_s
         time.sleep(0.01)
 
