@@ -29,7 +29,7 @@ from tailrace.app.settings import Settings
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 TICKS_PER_LOOK: Final = 10
-"""uvicorn ticks ten times a second; the files of the certificate are looked at once."""
+"""uvicorn ticks ten times a second; the files of the certificate are checked once a second."""
 
 _logger: Final = logging.getLogger("tailrace")
 

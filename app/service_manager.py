@@ -30,7 +30,7 @@ class ServiceManager:
         is_watched = environment.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
         watchdog_us = environment.get("WATCHDOG_USEC", "")
         self.alive_period_s: float | None = None
-        """Half of the time after which systemd ends a process that says nothing. None: it waits for ever."""
+        """Half of the time after which systemd ends a process that says nothing. None: it waits forever."""
         if self._address and is_watched and watchdog_us.isdecimal():
             self.alive_period_s = int(watchdog_us) / _US_PER_S / 2
         self._said_at_s = 0.0
