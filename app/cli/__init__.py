@@ -45,6 +45,8 @@ _COMMANDS: Final = {
         "List the groups of a stream, or show one with its settings.",
     ),
     "consumers": ("streams.groups:consumers", "List the consumers of a group, with their pending entries."),
+    "group": ("streams.group:group", "Create, move and delete the consumer groups of a stream."),
+    "consumer": ("streams.group:consumer", "Delete the consumers of a group."),
     "pending": (
         "streams.groups:pending",
         "List the pending entries of a group: delivered, and not acknowledged.",
@@ -108,6 +110,14 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
+def plain_flags(parameters: list[Any]) -> list[Any]:
+    """Let the help show a flag without `<bool>`, which reads as if a value should follow."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
 class _Commands(TyperGroup):
     """The group of all commands. It imports the module of a command when that command runs."""
 
@@ -115,6 +125,10 @@ class _Commands(TyperGroup):
         """Create a command without options for each name: help and suggestions need the summary only."""
         super().__init__(**attributes)
         self.commands = {name: TyperCommand(name, help=summary) for name, (_, summary) in _COMMANDS.items()}
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters as the help shows them."""
+        return plain_flags(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the first argument names, with its options, and the arguments after it."""

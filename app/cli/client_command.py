@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, NoReturn, TypeVar
 
 import typer
-from typer.core import TyperArgument, TyperCommand
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from tailrace.app.cli import plain_flags
 from tailrace.app.cli.output import note
 from tailrace.app.reasons import reason
 
@@ -71,6 +72,10 @@ class ClientCommand(TyperCommand):
             at = own.index(False) if False in own else len(own)
             self.params[at:at] = _server_options()
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters as the help shows them."""
+        return plain_flags(super().get_params(ctx))
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command with the server that the options name."""
         if self._is_on_server:
@@ -78,6 +83,26 @@ class ClientCommand(TyperCommand):
             given = {each: ctx.params.pop(each) for each in Place._fields}
             _place.set(Place(**{**given, **_overrides(ctx, name)}))
         return super().invoke(ctx)
+
+
+class _Group(TyperGroup):
+    """A command that has commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters as the help shows them."""
+        return plain_flags(super().get_params(ctx))
+
+
+def command_group(meaning: str) -> typer.Typer:
+    """Return an application for commands of commands, such as `tailrace token create`."""
+    return typer.Typer(
+        cls=_Group,
+        help=meaning,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
 def _names(incomplete: str) -> list[str]:

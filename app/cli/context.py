@@ -15,7 +15,15 @@ from typing import Annotated, Final
 import httpx
 import typer
 
-from tailrace.app.cli.client_command import DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE, checked_url, fail
+from tailrace.app.cli.client_command import (
+    DEFAULT_URL,
+    TOKEN_VARIABLE,
+    URL_VARIABLE,
+    ClientCommand,
+    checked_url,
+    command_group,
+    fail,
+)
 from tailrace.app.cli.contexts import CONTEXT_VARIABLE, BadContexts, Context, changing, chosen, load
 from tailrace.app.cli.output import say
 from tailrace.app.cli.streams.rows import (
@@ -31,12 +39,7 @@ from tailrace.app.cli.streams.rows import (
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-context: Final = typer.Typer(
-    help="Add, list and choose contexts: named servers with their tokens.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+context: Final = command_group("Add, list and choose contexts: named servers with their tokens.")
 
 
 def _known(incomplete: str) -> list[str]:
@@ -62,7 +65,7 @@ _FACTS: Final = (
 )
 
 
-@context.command()
+@context.command(cls=ClientCommand)
 def add(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Letters, digits and . _ @ -.", show_default=False)
@@ -116,7 +119,7 @@ def add(
     say(f"context {name} added{' and in use' if use_it else ''}: {server.url}")
 
 
-@context.command("list")
+@context.command("list", cls=ClientCommand)
 def list_contexts(*, as_json: AsJson = False) -> None:
     """List the contexts; * marks the one in use.
 
@@ -140,7 +143,7 @@ def list_contexts(*, as_json: AsJson = False) -> None:
     print_rows(_COLUMNS, items, as_json=as_json)
 
 
-@context.command()
+@context.command(cls=ClientCommand)
 def use(
     name: Annotated[
         str | None,
@@ -168,7 +171,7 @@ def use(
     say("no context is in use" if name is None else f"context {name} is in use")
 
 
-@context.command()
+@context.command(cls=ClientCommand)
 def show(
     name: Annotated[
         str | None,
@@ -213,7 +216,7 @@ def _variable_with_token() -> str | None:
     return None if found is None else f"variable {found}"
 
 
-@context.command()
+@context.command(cls=ClientCommand)
 def rm(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The context.", autocompletion=_known, show_default=False)

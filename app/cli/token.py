@@ -13,6 +13,7 @@ import msgspec
 import typer
 
 from tailrace.api.principals import TokenScope
+from tailrace.app.cli.client_command import ClientCommand, command_group
 from tailrace.app.cli.output import note, say, say_json, visible
 from tailrace.app.cli.paths import DataDirOption, TokensFileOption
 from tailrace.app.clock import system_clock_ms
@@ -103,12 +104,7 @@ def _time(unix_ms: int) -> str:
 
 ParsedT = TypeVar("ParsedT")
 
-token: Final = typer.Typer(
-    help="Create, list and revoke tokens.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+token: Final = command_group("Create, list and revoke tokens.")
 
 
 class ScopeName(StrEnum):
@@ -142,7 +138,7 @@ def _patterns(texts: list[str] | None) -> list[str] | None:
     return None if texts is None else [_parsed(pattern_from, text) for text in texts]
 
 
-@token.command()
+@token.command(cls=ClientCommand)
 def create(
     scope: Annotated[
         list[ScopeName],
@@ -205,7 +201,7 @@ def create(
     note(f"created {described(made.record)}, in {path}")
 
 
-@token.command("list")
+@token.command("list", cls=ClientCommand)
 def list_tokens(
     *,
     json: Annotated[
@@ -236,7 +232,7 @@ def list_tokens(
             note(f"ignored {described_damage(entry)}; {remedy}")
 
 
-@token.command()
+@token.command(cls=ClientCommand)
 def revoke(
     tokens: Annotated[
         list[str],

@@ -40,6 +40,13 @@ def test_help_shows_no_key_as_an_emoji(name: str) -> None:
         assert [text for text in texts if text and Emoji.replace(text) != text] == [], full_name
 
 
+@pytest.mark.parametrize("words", [(), ("trim",), ("context", "add"), ("group",), ("consumer", "delete")])
+def test_help_shows_no_flag_as_if_a_value_followed(words: tuple[str, ...]) -> None:
+    shown = shell("", *words, "--help").stdout
+    assert b"--help" in shown
+    assert b"bool" not in shown
+
+
 def test_help_imports_no_command() -> None:
     program = (
         "import atexit, sys; atexit.register(lambda: print(sorted(sys.modules), file=sys.stderr));"

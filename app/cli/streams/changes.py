@@ -131,7 +131,7 @@ def trim(
         path = stream_path(os.fsencode(key))
         length = server.request("GET", f"{path}/length").json()["length"]
         kept = f"all but the newest {max_length}" if min_id is None else f"those before {min_id}"
-        _confirm(f"Remove {kept} of {length} entries of {key}?", yes=yes)
+        confirm(f"Remove {kept} of {length} entries of {key}?", yes=yes)
         answer = server.request("POST", f"{path}/entries:trim", body=body).json()
         if as_json:
             say_json(answer)
@@ -167,7 +167,7 @@ def rm(
             return
         path = stream_path(os.fsencode(key))
         found = server.request("GET", path).json()
-        _confirm(f"Delete {key} with {found['length']} entries and {found['groups']} groups?", yes=yes)
+        confirm(f"Delete {key} with {found['length']} entries and {found['groups']} groups?", yes=yes)
         server.request("DELETE", path)
         if as_json:
             say_json({"deleted": True})
@@ -187,7 +187,7 @@ def _delete_entries(server: Server, key: str, ids: Sequence[str], *, as_json: bo
         fail(f"not found: {' '.join(missing)}")
 
 
-def _confirm(question: str, *, yes: bool) -> None:
+def confirm(question: str, *, yes: bool) -> None:
     """Ask on a terminal. Elsewhere the change needs `--yes`."""
     if yes:
         return
