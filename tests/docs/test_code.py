@@ -3,6 +3,7 @@ elsewhere."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Final
 
@@ -11,10 +12,11 @@ import pytest
 from tests.support.console_blocks import check_commands, steps_of
 from tests.support.pages import PAGES, ROOT, fenced, languages_of, text_of
 from tests.support.python_blocks import check_programs, run_program
+from tests.support.seeds import FIRST_SEED
 from tests.support.server_process import running_server
 
 SHOWN: Final = {"text", "json", "mermaid", "nginx", "caddy", "bash"}
-"""Not code to run: output, diagrams, settings of other servers, and commands that install packages."""
+"""Not code to run: output, diagrams, settings of other servers, and the commands of `test_shown_commands`."""
 
 RUN_IN: Final = {
     ("docs/start.md", "js"): "tests/docs/test_browser_code.py",
@@ -54,10 +56,24 @@ def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: 
         check_commands(text_of(page), server.base_url)
 
 
-@pytest.mark.parametrize("step", [1, pytest.param(-1, marks=pytest.mark.long)], ids=["forward", "backward"])
-def test_a_reader_can_paste_all_pages_one_after_another_into_one_server(step: int, tmp_path: Path) -> None:
+PASTED: Final = [page for page in PAGES if page in {*SHELL, *PYTHON}]
+SHUFFLED: Final = random.Random(FIRST_SEED).sample(PASTED, len(PASTED))
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        PASTED,
+        pytest.param(PASTED[::-1], marks=pytest.mark.long),
+        pytest.param(SHUFFLED, marks=pytest.mark.long),
+    ],
+    ids=["forward", "backward", f"shuffled-{FIRST_SEED}"],
+)
+def test_a_reader_can_paste_all_pages_one_after_another_into_one_server(
+    pages: list[str], tmp_path: Path
+) -> None:
     with running_server(tmp_path) as server:
-        for page in [page for page in PAGES if page in {*SHELL, *PYTHON}][::step]:
+        for page in pages:
             check_commands(text_of(page), server.base_url)
             if page in PYTHON:
                 check_programs(text_of(page), server.base_url, directory=tmp_path)
