@@ -79,7 +79,20 @@ class RefusedByServer(ServerProblem):
         super().__init__(_sentence(status, self.code, self.detail))
 
 
+_ADVICE: Final = {
+    "NO_SUCH_STREAM": "its first entry creates it: `tailrace append KEY FIELD=VALUE`",
+    "NOGROUP": "create it with `tailrace group create KEY GROUP --create-stream`",
+    "BUSYGROUP": "move it with `tailrace group seek`, or delete it first with `tailrace group delete`",
+    "CONSUMER_HAS_PENDING": "hand them to another consumer with --transfer-to, or drop them with --force",
+    "ID_NOT_GREATER": "give a greater one, or omit --id to let the server choose it",
+}
+"""What to do about a refusal, in words of the command line; the server's advice, after a semicolon, is in
+those of HTTP."""
+
+
 def _sentence(status: int, code: str, detail: str) -> str:
+    if code in _ADVICE:
+        detail = f"{detail.partition('; ')[0]}; {_ADVICE[code]}"
     if status == _UNAUTHORIZED:
         return f"the server requires a token ({detail}): set --token-file, --token or TAILRACE_TOKEN"
     if status == _FORBIDDEN:

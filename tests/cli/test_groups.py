@@ -106,3 +106,23 @@ def test_a_consumer_with_pending_entries_is_deleted_only_with_a_word_about_them(
     assert msgspec.json.decode(dropped.stdout) == {"pending_dropped": 3}
     missing = shell(base_url, "consumer", "delete", key, "g", "bob")
     assert missing.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "fact", "advice"),
+    [
+        (["info", "{}"], "the stream '{}' does not exist", "tailrace append KEY FIELD=VALUE"),
+        (["ack", "{}", "g", "1-1"], "it has no consumer group 'g'", "tailrace group create KEY GROUP"),
+        (["append", "{}", "--id", "0-0", "a=b"], "the id 0-0 is not allowed", "omit --id"),
+    ],
+)
+def test_a_refusal_says_what_to_do_in_words_of_the_command_line(
+    base_url: str, words: list[str], fact: str, advice: str
+) -> None:
+    key = f"cli-groups:{next(_numbers)}"
+    refused = shell(base_url, *[word.format(key) for word in words])
+    said = refused.stderr.decode()
+    assert refused.returncode == 1
+    assert fact.format(key) in said
+    assert advice in said
+    assert not any(word in said for word in ("PUT", "POST", "{", "`id`"))
