@@ -37,6 +37,7 @@ from tailrace.api.problems.table import (
     RequestRefused,
     headers_of,
     problem,
+    problem_in_words,
     problem_of,
     problem_response,
     request_id_of,
@@ -69,13 +70,11 @@ async def _refused(request: Request, error: Exception) -> Response:
 def refusal_response(scope: Scope, error: Refusal) -> Response:
     """Return the response to a refused request. On the paths of commands, its problem has a Redis error line:
     clients for Redis over REST show only that member."""
-    content = problem_of(error, request_id_of(scope))
     path = raw_path_of(scope)
-    if isinstance(error, Unauthenticated):
-        if takes_redis_commands(path):
-            content["error"] = f"NOAUTH {error.reason}"
-    elif not isinstance(error, StreamError) and is_command_path(path):
-        content.setdefault("error", f"ERR {content['detail']}")
+    is_known = isinstance(error, StreamError)  # the routes of commands give these their error line
+    names_commands = takes_redis_commands if isinstance(error, Unauthenticated) else is_command_path
+    write = problem_in_words if not is_known and names_commands(path) else problem_of
+    content = write(error, request_id_of(scope))
     return problem_response(content, headers_of(error))
 
 

@@ -6,6 +6,6 @@ the operations for OpenAPI, and serve the requests that the hot way leaves: head
 forms, and bodies and pages that are read or written in slices. The WebSocket (`api.websocket`) makes its
 commands with the same functions.
 
-`table` lists the operations, and `appends`, `reads` and `pending` own their rules. `headers` and `requests`
-decide which requests take the hot way. The package never uses a connection, a task or a token.
+`table` lists the operations, and `appends`, `reads`, `pending` and `words` own their rules. `headers` and
+`requests` decide which requests take the hot way. The package never uses a connection, a task or a token.
 """

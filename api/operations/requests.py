@@ -17,14 +17,17 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tailrace.api.operations.headers import HotHeaders, UsedHeaders
 from tailrace.api.operations.queries import NotPlain, Query, plain_query
 from tailrace.api.operations.table import OPERATIONS, XADD, Operation
+from tailrace.api.principals import TokenScope
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.idempotency import idempotency_of
 from tailrace.api.wire.names import name_from_path
 from tailrace.core.commands import Command, Idempotency, Read, ReadGroup
+from tailrace.core.grammar import Request as RedisRequest
 from tailrace.core.limits import NAME_BYTES_MAX
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.replies import Reply
@@ -38,7 +41,8 @@ class HotRoute(Struct, frozen=True, gc=False):
 
     `names`: those in the path. `query`: the parameters of a GET; None for a POST. `producer`: the
     headers of an append with an idempotency key. `joins`: the stream of an append that may run together with
-    others, if its body has no options; None for other requests.
+    others, if its body has no options; None for other requests. `words`: the request in Redis's words, once
+    its body was read; None for all other operations.
     """
 
     operation: Operation
@@ -46,22 +50,34 @@ class HotRoute(Struct, frozen=True, gc=False):
     query: Query | None
     producer: UsedHeaders | None
     joins: bytes | None
+    words: RedisRequest | None = None
 
-    def command_of(self, body: bytes) -> Command | None:
-        """Return the command of a body, None if the documented route must serve the request.
+    @property
+    def scope(self) -> TokenScope:
+        """The scope that a token needs for the command."""
+        scope = self.operation.scope if self.words is None else self.words.access
+        assert scope is not None, "only an operation in words has no scope of its own"
+        return scope
 
-        Raises `RequestRefused`.
+    def read(self, body: bytes) -> tuple[HotRoute, Command | None]:
+        """Return the route of the request with this body, and its command; None if the documented route must
+        serve the request.
+
+        Raises `RequestRefused`, and `StreamError` for wrong words.
         """
+        found: Command | RedisRequest
         if self.producer is not None:
-            given = (body, partial(idempotency_of, self.producer.items(), body))
-            return self.operation.command_of(*self.names, *given)
+            idempotency = partial(idempotency_of, self.producer.items(), body)
+            return self, self.operation.command_of(*self.names, body, idempotency)
         try:
-            command = self.operation.command_of(*self.names, body if self.query is None else self.query)
+            found = self.operation.command_of(*self.names, body if self.query is None else self.query)
         except NotPlain:
-            return None
-        if isinstance(command, (Read, ReadGroup)) and command.batch is not None:
-            return None  # the route waits while the read gathers entries
-        return command
+            return self, None
+        if isinstance(found, RedisRequest):
+            return replace(self, words=found), found.command
+        if isinstance(found, (Read, ReadGroup)) and found.batch is not None:
+            return self, None  # the route waits while the read gathers entries
+        return self, found
 
     def idempotency(self, body: bytes) -> Idempotency | None:
         """Return the idempotency of an append whose id the server chooses. Raises `RequestRefused`."""
@@ -72,7 +88,7 @@ class HotRoute(Struct, frozen=True, gc=False):
 
         Raises `StreamError` or `RequestRefused`.
         """
-        return self.operation.answer_of(reply, command, self.names, _NATURAL)
+        return self.operation.answer_of(reply, self.words or command, self.names, _NATURAL)
 
 
 def hot_route(line: bytes, headers: HotHeaders) -> HotRoute | None:

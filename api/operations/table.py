@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from tailrace.api.access.permissions import scope_of
-from tailrace.api.operations import appends, pending, reads
+from tailrace.api.operations import appends, pending, reads, words
 from tailrace.api.principals import TokenScope
 from tailrace.api.wire.ndjson import LARGE_BYTES
 from tailrace.api.wire.negotiation import JSON, NDJSON
@@ -29,7 +29,7 @@ REPLAYED_HEADERS: Final[Mapping[str, str]] = {"Idempotent-Replayed": "true"}
 
 _NO_HEADERS: Final[Mapping[str, str]] = {}
 
-AnswerOf = Callable[[Reply, Command, Sequence[bytes], Shape], bytes | None]
+AnswerOf = Callable[[Reply, Any, Sequence[bytes], Shape], bytes | None]
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,20 @@ class Operation:
     `media_type`: the type of the request's body; None for a GET, which has no body. `status`: the status of
     an answer without an error. `is_append`: the headers of a producer apply, and the reply has the status.
 
-    `command_of`: returns the command. It takes the names in the path, then the plain query of a GET, or the
-    body of a POST and for an append how to find its idempotency. Raises `RequestRefused`, and `NotPlain` for
-    a query that only the documented route reads. `body_bytes_max`: a larger body goes to the documented
-    route, which limits it while it arrives, and reads it in slices. `parameters`: the query parameters that a
-    hot request may have, each once.
+    `command_of`: returns the command, or a request in Redis's words, which has one. It takes the names in
+    the path, then the plain query of a GET, or the body of a POST and for an append how to find its
+    idempotency. Raises `RequestRefused`, and `NotPlain` for what only the documented route serves.
+    `body_bytes_max`: a larger body goes to the documented route, which limits it while it arrives, and reads
+    it in slices. `parameters`: the query parameters that a hot request may have, each once.
 
-    `answer_of`: returns the body of the answer for the reply, its command, the names in the path and the form
-    of entries. None: the documented route writes it, in slices. Raises `StreamError` or `RequestRefused` if
-    the reply says that something is missing.
+    `answer_of`: returns the body of the answer for the reply, what `command_of` returned, the names in the
+    path and the form of entries. None: the documented route writes it, in slices. Raises `StreamError` or
+    `RequestRefused` if the reply says that something is missing.
     """
 
     name: str
     path: str
-    command_of: Callable[..., Command]
+    command_of: Callable[..., Any]
     answer_of: AnswerOf
     media_type: str | None = JSON
     status: int = 200
@@ -67,10 +67,9 @@ class Operation:
         return b"GET" if self.media_type is None else b"POST"
 
     @cached_property
-    def scope(self) -> TokenScope:
-        """The scope that a token needs."""
+    def scope(self) -> TokenScope | None:
+        """The scope that a token needs; None if it is that of the command in the body."""
         scope = scope_of(self.name)
-        assert scope is not None, "every operation of the table needs one"
         assert scope != "admin", "the hot way records no act in the audit log"
         return scope
 
@@ -187,6 +186,12 @@ XPENDING_SUMMARY: Final = Operation(
     media_type=None,
 )
 
+# --- Redis's words ---------------------------------------------------------------------------------
+
+COMMAND: Final = Operation(
+    "command", "/v1/command", words.words_request, words.words_answer, body_bytes_max=AT_ONCE_BYTES_MAX
+)
+
 OPERATIONS: Final = (
     XADD,
     XADD_BATCH,
@@ -205,4 +210,5 @@ OPERATIONS: Final = (
     XINFO_GROUP,
     XPENDING,
     XPENDING_SUMMARY,
+    COMMAND,
 )

@@ -224,6 +224,18 @@ def problem_of(error: Refusal, request_id: str | None) -> dict[str, Any]:
     return content
 
 
+def problem_in_words(error: Refusal, request_id: str | None) -> dict[str, Any]:
+    """Return the problem of a refused command in Redis's words. Its member `error` is an error line of Redis:
+    clients for Redis over REST show only this member."""
+    if isinstance(error, StreamError):
+        return problem_of(CommandRefused(error), request_id)
+    content = problem_of(error, request_id)
+    if isinstance(error, Unauthenticated):
+        content["error"] = f"NOAUTH {error.reason}"
+    content.setdefault("error", f"ERR {content['detail']}")
+    return content
+
+
 def headers_of(error: Refusal) -> Mapping[str, str]:
     """Return the headers of the response to a refused request.
 

@@ -20,7 +20,7 @@ from tailrace.api.problems.table import (
     HttpCode,
     RequestRefused,
     headers_of,
-    problem_of,
+    problem_in_words,
     problem_response,
     request_id_of,
 )
@@ -106,7 +106,7 @@ async def command(request: Request, store: Store, upstash_encoding: ReplyEncodin
                 await _reply(request, store.under(parsed.access, parsed.name), parsed.command)
             )
     except StreamError as error:
-        content = problem_of(CommandRefused(error), request_id_of(request.scope))
+        content = problem_in_words(error, request_id_of(request.scope))
         return problem_response(content, headers_of(error))
     parts = await Slices().gather(result_parts(reply, all_base64=_asks_base64(upstash_encoding)))
     return _json_response(b'{"result":', parts, b"}")

@@ -21,6 +21,7 @@ from tailrace.api.http.layers import request_id_of_header
 from tailrace.api.operations.appends import PlainBodies
 from tailrace.api.operations.headers import HotHeaders
 from tailrace.api.operations.requests import HotRoute
+from tailrace.api.operations.table import COMMAND
 from tailrace.api.ports import Answer, StoreUnavailable, Watch
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import (
@@ -32,6 +33,7 @@ from tailrace.api.problems.table import (
     RequestRefused,
     headers_of,
     problem,
+    problem_in_words,
     problem_of,
 )
 from tailrace.api.wire.negotiation import JSON
@@ -206,7 +208,7 @@ class HotRequest(Struct, eq=False, gc=False):
             return ()
         if self.command is not _NONE:
             return (self.command,)
-        command = self.route.command_of(self.body)
+        _, command = self.route.read(self.body)
         assert command is not None, "the same body gives the same command"
         return (command,)
 
@@ -270,7 +272,8 @@ class HotRequest(Struct, eq=False, gc=False):
 
     def refuse(self, refusal: Refusal) -> None:
         """Answer with the problem of a refusal."""
-        content, lines = problem_of(refusal, self.request_id), _lines_of(headers_of(refusal))
+        write = problem_in_words if self.route.operation is COMMAND else problem_of
+        content, lines = write(refusal, self.request_id), _lines_of(headers_of(refusal))
         self.connection.answer_hot(self, content["status"], _encode(content), PROBLEM_MEDIA_TYPE, lines)
 
     def begin_wait(self, wait: ReadWait) -> None:

@@ -133,7 +133,7 @@ class HotRoutes:
             return False
         if principal is not ANONYMOUS_LOCAL:
             try:
-                allowed(principal, request.route.operation.scope, Append(key, (_NO_FIELDS,)))
+                allowed(principal, request.route.scope, Append(key, (_NO_FIELDS,)))
             except StreamError:
                 return False
         return True
@@ -141,7 +141,8 @@ class HotRoutes:
     def _checked_command(self, request: HotRequest, client_address: str) -> Command | None:
         """Return the command of a complete request, or None if the documented route has to serve the request.
 
-        Raises `RequestRefused` for its body or headers, and `StreamError` if the token does not allow it.
+        Raises `RequestRefused` for its body or headers, and `StreamError` if the token does not allow it, or
+        for wrong words.
         """
         client, route, authenticate = request.headers.client, request.route, self._authenticate
         try:
@@ -154,12 +155,12 @@ class HotRoutes:
                 return None
         command = _plain_append(request) if route.joins is not None else None
         if command is None:
-            command = route.command_of(request.body)
+            request.route, command = route.read(request.body)
         if command is None or option_needing_admin(command) is not None:
             return None  # the documented route records administrative commands in the audit log
         if principal is ANONYMOUS_LOCAL:
             return command
-        allowed(principal, route.operation.scope, command)
+        allowed(principal, request.route.scope, command)
         # The documented route leaves out what the token may not see.
         return command if shows_all(principal, command) else None
 

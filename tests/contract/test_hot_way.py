@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 import pytest
@@ -216,6 +216,56 @@ def test_a_producer_is_answered_as_by_the_documented_route(
     if not changes:
         assert [status for status, _, _ in answers[0]] == [201, 200, 200, 422, 200]
         assert answers[0][1][1]["idempotent-replayed"] == "true"
+
+
+WORDS: Sequence[Sequence[object]] = (
+    ("XADD", "KEY", "1-1", "a", "1"),
+    ("xadd", "KEY", "2-1", "a", "2", "b", ""),
+    ("XADD", "KEY", "1-1", "a", "1"),
+    ("XADD", "KEY", "MAXLEN", "~", 100, "3-1", "a", {"base64": "/w=="}),
+    ("XADD", "KEY", "MAXLEN", 0, "4-1", "a", "1"),
+    ("XADD", "KEY", "*", "a"),
+    ("XADD", "KEY", "x", "a", "1"),
+    ("XADD", "KEY-other", "NOMKSTREAM", "*", "a", "1"),
+    ("XLEN", "KEY"),
+    ("XLEN",),
+    ("XRANGE", "KEY", "-", "+"),
+    ("XRANGE", "KEY", "-", "+", "COUNT", 2),
+    ("XRANGE", "KEY", "-", "+", "COUNT", 0),
+    ("XREVRANGE", "KEY", "+", "-", "COUNT", "1"),
+    ("XRANGE", "KEY", "x", "+", "COUNT", "1"),
+    ("XGROUP", "CREATE", "KEY", "g", "0"),
+    ("XREAD", "COUNT", 5, "STREAMS", "KEY", "1"),
+    ("XREAD", "COUNT", 5, "BLOCK", 1, "STREAMS", "KEY", "$"),
+    ("XREADGROUP", "GROUP", "g", "c", "COUNT", 2, "STREAMS", "KEY", ">"),
+    ("XREADGROUP", "GROUP", "g", "c", "COUNT", 2, "STREAMS", "KEY", "0"),
+    ("XREADGROUP", "GROUP", "g", "c", "COUNT", 9, "BLOCK", "1", "STREAMS", "KEY", ">"),
+    ("XREADGROUP", "GROUP", "g", "c", "COUNT", 9, "BLOCK", "1", "STREAMS", "KEY", ">"),
+    ("XREADGROUP", "GROUP", "nobody", "c", "COUNT", 9, "STREAMS", "KEY", ">"),
+    ("XAUTOCLAIM", "KEY", "g", "d", 0, "0", "COUNT", 1),
+    ("XPENDING", "KEY", "g"),
+    ("XACK", "KEY", "g", "1-1", "5-5"),
+    ("XACK", "KEY", "nobody", "1-1"),
+    ("XACKDEL", "KEY", "g", "ACKED", "IDS", 1, "2-1"),
+    ("XNACK", "KEY", "g", "FAIL", "IDS", 1, "3-1"),
+    ("XINFO", "STREAM", "KEY"),
+    ("PING",),
+    ("NONSENSE", "KEY"),
+    ("XADD", ["KEY"]),
+    (),
+)
+
+
+def test_commands_in_words_are_answered_alike(wire: Wire, key: str) -> None:
+    for words in WORDS:
+        answers = []
+        for name, extra in ((f"{key}-h", ()), (f"{key}-d", ("prefer: nothing",))):
+            body = json.dumps(words).replace("KEY", name).encode()
+            answer = wire.ask(request("/v1/command", body, *extra))
+            status, headers, content = comparable(answer)
+            content = re.sub(rb"\d{13}", b"MS", content.replace(name.encode(), b"KEY"))
+            answers.append((status, headers, re.sub(rb'"incarnation","[^"]+"', b"", content)))
+        assert answers[0] == answers[1], words
 
 
 def _length_of(key: str) -> bytes:

@@ -145,7 +145,7 @@ def hot_requests(data: bytes) -> None:
     for method in (b"GET", b"POST"):
         route = route_of(method, target, [(name.lower(), value) for name, value in pairs])
         if route is not None:
-            route.command_of(body)
+            route.read(body)
 
 
 def compressed_bodies(data: bytes) -> None:

@@ -72,19 +72,19 @@ def test_a_request_for_a_hot_operation_is_recognised(
 ) -> None:
     route = route_of(b"POST", target, headers)
     assert route is not None
-    assert type(route.command_of(body)) is kind
+    assert type(route.read(body)[1]) is kind
 
 
 def test_a_producer_means_something_to_an_append_and_nothing_to_any_other_operation() -> None:
     producer = [(b"idempotency-key", b"k"), (b"producer-id", b"p")]
     keyed = route_of(b"POST", ENTRIES, [*HEADERS, *producer])
     assert keyed is not None
-    command = keyed.command_of(ENTRY)
+    command = keyed.read(ENTRY)[1]
     assert isinstance(command, Append)
     assert command.idempotency is not None
     other = route_of(b"POST", b"/v1/read-group", [*HEADERS, *producer])
     assert other is not None
-    assert type(other.command_of(READ)) is ReadGroup
+    assert type(other.read(READ)[1]) is ReadGroup
 
 
 @pytest.mark.parametrize(
@@ -180,31 +180,31 @@ def test_an_invalid_body_is_refused(target: bytes, body: bytes) -> None:
     route = route_of(b"POST", target, HEADERS)
     assert route is not None
     with pytest.raises(RequestRefused):
-        route.command_of(body)
+        route.read(body)[1]
 
 
 def test_entries_can_be_deleted_with_their_acknowledgment() -> None:
     route = route_of(b"POST", b"/v1/streams/s/groups/g:ack", HEADERS)
     assert route is not None
-    command = route.command_of(b'{"ids":["1-1"],"delete":true}')
+    command = route.read(b'{"ids":["1-1"],"delete":true}')[1]
     assert isinstance(command, AcknowledgeAndDelete)
 
 
 def test_a_delayed_append_is_hot() -> None:
     route = route_of(b"POST", ENTRIES, HEADERS)
     assert route is not None
-    assert isinstance(route.command_of(ENTRY[:-1] + b',"delay_ms":5}'), ScheduleEntries)
+    assert isinstance(route.read(ENTRY[:-1] + b',"delay_ms":5}')[1], ScheduleEntries)
 
 
 def test_a_read_that_may_wait_is_hot_and_a_read_that_gathers_entries_is_not() -> None:
     route = route_of(b"POST", b"/v1/read-group", HEADERS)
     assert route is not None
-    asked = route.command_of(READ[:-1] + b',"wait_ms":5}')
+    asked = route.read(READ[:-1] + b',"wait_ms":5}')[1]
     assert isinstance(asked, ReadGroup)
     assert asked.block_ms == 5
     nothing = ReadReply([StreamRead(b"s", NO_ENTRIES, next=0, new=True)])
     assert route.answer_of(nothing, asked) is not None
-    assert route.command_of(READ[:-1] + b',"wait_ms":5,"min_count":2}') is None
+    assert route.read(READ[:-1] + b',"wait_ms":5,"min_count":2}')[1] is None
 
 
 PLAIN = HEADERS[:1]
@@ -246,7 +246,7 @@ GROUP = b"/v1/streams/s/groups/g"
 def test_a_plain_read_of_one_stream_is_hot(target: bytes, command: Command) -> None:
     route = route_of(b"GET", target, PLAIN)
     assert route is not None
-    assert route.command_of(b"") == command
+    assert route.read(b"")[1] == command
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_another_read_of_one_stream_is_not_hot(target: bytes, headers: list[tupl
 def test_a_query_that_is_not_hot_is_no_command(target: bytes) -> None:
     route = route_of(b"GET", target, PLAIN)
     assert route is not None
-    assert route.command_of(b"") is None
+    assert route.read(b"")[1] is None
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_an_invalid_value_of_a_plain_query_is_refused(target: bytes) -> None:
     route = route_of(b"GET", target, PLAIN)
     assert route is not None
     with pytest.raises(RequestRefused):
-        route.command_of(b"")
+        route.read(b"")[1]
 
 
 @pytest.mark.parametrize(
@@ -326,8 +326,8 @@ def test_an_invalid_value_of_a_plain_query_is_refused(target: bytes) -> None:
 def test_a_read_of_what_is_missing_is_refused(target: bytes, reply: Any, code: str) -> None:
     route = route_of(b"GET", target, PLAIN)
     assert route is not None
-    command = route.command_of(b"")
-    assert command is not None
+    command = route.read(b"")[1]
+    assert isinstance(command, Command)
     with pytest.raises((StreamError, RequestRefused)) as refusal:
         route.answer_of(reply, command)
     assert isinstance(refusal.value, StreamError | RequestRefused)
