@@ -29,10 +29,12 @@ WAITS_S: Final = 1
 
 
 class KilledServer:
-    """A server that is killed and started again on the same port and data. `kills` counts."""
+    """A server that is killed and started again on the same port and data. `kills` counts. `store`: the URL
+    of an engine; then the server is a gateway."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, store: str | None = None) -> None:
         self._directory = directory
+        self._data = ("--data-dir", str(directory / "data")) if store is None else ("--store", store)
         self._process = self._started(0, 0)
         self.url = self._process.base_url
         self.kills = 0
@@ -47,7 +49,7 @@ class KilledServer:
         self._process.kill()
 
     def _started(self, port: int, number: int) -> ServerProcess:
-        options = ("--port", str(port), "--data-dir", str(self._directory / "data"), "--log-level", "warning")
+        options = ("--port", str(port), *self._data, "--log-level", "warning")
         return ServerProcess(options, self._directory / f"server-{number}.log")
 
 
