@@ -114,8 +114,8 @@ test-spark-slow: $(TEST) java ## Kill Spark's drivers and executors on separate 
 	@$(if $(PYTEST_ARGS),true,$(ON_EXECUTORS))
 
 .PHONY: spark-chaos
-spark-chaos: $(TEST) java ## Replay batches that end at any point, then send 240 000 rows through sink, source and archive while everything is killed, and count them (CHAOS_ARGS='--seed 7')
-	@SPARK_CHAOS_SEEDS=12 $(BIN)/python -m pytest -m '' tests/spark/test_sink_chaos.py $(PYTEST_ARGS)
+spark-chaos: $(TEST) java ## Replay 200 batches that end at any point, then send 240 000 rows through sink, source and archive while everything is killed, and count them (CHAOS_ARGS='--seed 7')
+	@SPARK_CHAOS_SEEDS=100 $(BIN)/python -m pytest -m '' tests/spark/test_commits.py tests/spark/test_sink_chaos.py $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.spark.chaos $(CHAOS_ARGS)
 
 .PHONY: crash

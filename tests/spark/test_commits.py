@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 from collections import Counter
@@ -30,6 +31,8 @@ from tests.support.server_process import running_server
 
 Parts = Sequence[Sequence[Sequence[int]]]
 """The rows of a batch: partitions of chunks of numbers."""
+
+SEEDS: Final = int(os.environ.get("SPARK_CHAOS_SEEDS", "3"))
 
 FIRST: Final[Parts] = [[[1, 2], [3]], [[4]]]
 OTHER: Final[Parts] = [[[1]], [[2, 3], [4]]]
@@ -403,7 +406,7 @@ class Chaos:
         return parts
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_row_of_two_queries_is_there_once_though_runs_are_killed_sleep_and_cut_a_batch_at_random(
     url: str, stream: str, seed: int
 ) -> None:

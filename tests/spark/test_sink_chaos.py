@@ -8,6 +8,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tailrace_client import Tailrace
+from tailrace_client import Tailrace, TailraceError
 from tailrace_spark import TailraceDataSource, TailraceSink
 from tests.spark.faulty_proxy import Fault, faulty_proxy
 from tests.spark.queries import once_started, run_query, settings
@@ -29,6 +30,8 @@ three."""
 ROWS: Final = sum(SIZES)
 ATTEMPTS: Final = 3
 """Attempts that fail, before the one that nothing disturbs."""
+DELETED: Final = 0.3
+"""How often the target is deleted after an attempt, if that loses no row."""
 CUTS: Final[dict[str, Callable[[DataFrame], DataFrame]]] = {
     "as it is": lambda frame: frame,
     "coalesce": lambda frame: frame.coalesce(1),
@@ -125,6 +128,7 @@ def test_every_row_arrives_once_though_attempts_end_anywhere_and_replays_are_cut
         did.append(f"{end} {cut_off_at} {cut} {noise.name}")
         chosen = {
             "spark.sql.files.minPartitionNum": str(dice.randint(1, 4)),
+            "spark.sql.files.maxPartitionBytes": dice.choice(("2000b", "8000b", "128m")),
             "spark.sql.adaptive.enabled": dice.choice(("true", "false")),
         }
         with settings(session, chosen), faulty_proxy(server.port, fault) as proxy:
@@ -138,7 +142,20 @@ def test_every_row_arrives_once_though_attempts_end_anywhere_and_replays_are_cut
             except Exception:
                 if is_last:
                     raise
+        did += deletions(dice, server.base_url, stream)
     assert_all_once(server.base_url, stream, did)
+
+
+def deletions(dice: random.Random, url: str, stream: str) -> list[str]:
+    """Delete the target now and then if the batch has begun and is not done: then it gets all rows again."""
+    with Tailrace(url) as tailrace:
+        names = [item.key for item in tailrace.streams(f"{stream}:staged:") if item.key.endswith(":commit")]
+        states = [fields["state"] for name in names for _, fields in tailrace.stream(name).last()]
+        if dice.random() > DELETED or states not in (["begun"], ["chosen"]):
+            return []
+        with suppress(TailraceError):
+            tailrace.stream(stream).delete()
+    return ["deleted"]
 
 
 def _through_sink(
