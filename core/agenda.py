@@ -117,8 +117,7 @@ class Agenda:
             self.count(len(stream.schedule.entries), stream.schedule.size_bytes)
             self.note_schedule(stream)
         for group in stream.groups.values():
-            if group.pending.held is not None:
-                self.note_group(stream, group)
+            self.note_group(stream, group)
 
     def remove(self, stream: Stream) -> None:
         """Remove what a stream, which leaves the keyspace, waits for. O(1) if nothing waits, else

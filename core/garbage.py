@@ -1,9 +1,9 @@
 """Deleted streams, groups and consumers, whose memory is freed in small steps.
 
 A deletion moves a stream from the keyspace to this place at once. Freeing takes time for each block and each
-pending unit, so the engine's owner calls `free_some` between commands until nothing is left. Pending units
-refer to each other and to their consumers in both directions: freeing cuts these references, so that memory
-is released without the garbage collector.
+segment of pending entries, so the engine's owner calls `free_some` between commands until nothing is left.
+Segments and the order refer to each other: freeing cuts these references, so that memory is released without
+the garbage collector.
 
 Garbage is not part of the state: no command reads it, no effect changes it, and storage never writes it.
 """
@@ -19,12 +19,6 @@ from sortedcontainers import SortedDict
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.log.entry_log import EntryLog
-from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.delivery_order import DeliveryOrder
-from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.scattered_part import Part, Removed
-from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import Bunch
 from tailrace.core.scan_order import ScanOrder
 from tailrace.core.stream import Stream
 
@@ -45,8 +39,8 @@ _PARTS_PER_CALL_MAX: Final = 10 * FREED_PARTS_PER_TURN
 
 
 class Garbage:
-    """The deleted objects of one keyspace. Parts are streams, blocks, pending units, idempotency keys and
-    names."""
+    """The deleted objects of one keyspace. Parts are streams, blocks, segments of pending entries,
+    idempotency keys and names."""
 
     __slots__ = ("_waiting", "part_count")
 
@@ -69,17 +63,6 @@ class Garbage:
     def add_group(self, group: Group) -> None:
         """Add a group that was removed from its stream. O(1); with a large backlog, O(parts of the group)."""
         self._add(_group(group), group.part_count)
-
-    def add_consumer(self, consumer: Consumer) -> None:
-        """Add a consumer that was removed from its group, with its runs. O(1); with a large backlog, O(parts
-        of the consumer)."""
-        self._add(_consumer(consumer), 1 + len(consumer.runs))
-
-    def add_entries(self, pending: PendingEntriesList, removed: list[Removed]) -> None:
-        """Add entries that were removed from `pending`, but are still in its order of delivery. O(1); with a
-        large backlog, O(entries)."""
-        if removed:
-            self._add(_entries(pending, removed), sum(len(each.units) for each in removed))
 
     def _add(self, parts: Iterator[int], count: int) -> None:
         has_backlog = self.part_count > GARBAGE_PARTS_MAX
@@ -165,56 +148,9 @@ def _memory(memory: IdempotencyMemory) -> Iterator[int]:
 
 def _group(group: Group) -> Iterator[int]:
     yield 1
-    yield from _units(group.pending)
-    yield from _table(group.pending.runs)
-    for part in group.pending.scattered.parts:
-        yield from _part(part)
-    while group.consumers:
-        _, consumer = group.consumers.popitem()
-        yield from _consumer(consumer)
-
-
-def _consumer(consumer: Consumer) -> Iterator[int]:
-    yield 1
-    yield from _table(consumer.runs)
-
-
-def _part(part: Part) -> Iterator[int]:
-    while part.owned:
-        _, units = part.owned.popitem()
-        yield from _table(units)
-    yield from _table(part.units)
-
-
-def _entries(pending: PendingEntriesList, removed: list[Removed]) -> Iterator[int]:
-    tables = [units for each in removed for units in each.owned.values()]
-    while unlinked := pending.unlink(removed, _STEP):
-        yield unlinked
-    for units in tables:
-        yield from _table(units)
-
-
-def _units(pending: PendingEntriesList) -> Iterator[int]:
-    """Cut the references of the units to each other and to their consumers."""
-    yield from _ordered(pending.order)
-    if pending.held is not None:
-        yield from _ordered(pending.held)
-
-
-def _ordered(order: DeliveryOrder) -> Iterator[int]:
-    unit, freed = order.head, 0
-    while unit is not None:
-        following = unit.next
-        unit.prev = unit.next = unit.consumer = None
-        if isinstance(unit, Strip):
-            unit.forget_owners()
-        freed += len(unit.members) if isinstance(unit, Bunch) else 1
-        unit = following
-        if freed >= _STEP:
-            yield freed
-            freed = 0
-    yield freed
-    yield from _table(order.last_of_time)
+    while freed := group.pending.table.clear(_STEP):
+        yield freed
+    yield from _table(group.consumers)
 
 
 def _table(table: dict[Any, Any] | SortedDict[Any, Any]) -> Iterator[int]:

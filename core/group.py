@@ -15,9 +15,7 @@ from tailrace.core.id_keys import id_keys, ids_of_keys
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.scattered_part import Removed
-from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.stored import copied
 from tailrace.core.stream_id import StreamId
 
 
@@ -58,9 +56,9 @@ class Group:
 
     @property
     def part_count(self) -> int:
-        """The number of objects that a copy creates: the group, consumers, runs, scattered entries, and those
-        of its order by key. O(1)."""
-        parts = 1 + len(self.consumers) + len(self.pending.runs) + len(self.pending.scattered)
+        """The number of objects that a copy creates: the group, consumers, segments of pending entries, and
+        those of its order by key. O(1)."""
+        parts = 1 + len(self.consumers) + len(self.pending.table.segments)
         return parts if self.order is None else parts + self.order.part_count
 
     @property
@@ -88,54 +86,22 @@ class Group:
         assert self.order is not None
         return next(iter(self.order.held))
 
-    def take_pending(self) -> Group:
-        """Remove all pending entries, and return a group that has them, to be freed. O(consumers)."""
-        gone = Group(self.name, self.last_delivered_id, self.entries_read)
-        gone.pending, self.pending = self.pending, gone.pending
-        for consumer in self.consumers.values():
-            gone.consumers[consumer.name] = consumer.take_pending()
-        return gone
-
-    def take_consumer(self, name: bytes) -> tuple[Group | Consumer, list[Removed]]:
-        """Remove a consumer with its pending entries. Return what is to be freed: the consumer, or a group
-        that has the consumer if it owns all pending entries; and the entries that are to be unlinked.
-        O(consumers) in the second case, else as `PendingEntriesList.drop_consumer`."""
-        consumer: Consumer = self.consumers.pop(name)
-        if consumer.pending_count < self.pending.count:
-            return consumer, self.pending.drop_consumer(consumer)
-        gone = Group(self.name, self.last_delivered_id, self.entries_read)
-        gone.pending, self.pending = self.pending, gone.pending
-        gone.consumers[name] = consumer
-        for other in self.consumers.values():
-            # The strips of the list are also in the indexes of consumers without entries in them.
-            if other.runs:
-                other.runs.clear()
-        return gone, []
+    def remove_consumer(self, name: bytes) -> None:
+        """Remove a consumer with its pending entries. As `PendingEntriesList.drop_consumer`."""
+        self.pending.drop_consumer(self.consumers.pop(name))
 
     def transfer(self, name: bytes, new_name: bytes) -> None:
-        """Make the consumer `new_name` the owner of all entries of the consumer `name`. O(runs and
-        scattered entries of the one that has fewer entries)."""
-        consumer, new_consumer = self.consumers[name], self.consumers[new_name]
-        if consumer.pending_count > new_consumer.pending_count:
-            consumer.exchange_names(new_consumer)
-            self.consumers[name], self.consumers[new_name] = new_consumer, consumer
-            consumer, new_consumer = new_consumer, consumer
-        self.consumers[consumer.name] = consumer.without_entries()
-        self.pending.transfer(consumer, new_consumer)
+        """Make the consumer `new_name` the owner of all entries of the consumer `name`. As
+        `PendingEntriesList.transfer`."""
+        self.pending.transfer(self.consumers[name], self.consumers[new_name])
 
     def copy(self) -> Group:
-        """Return an independent copy. O(consumers + pending units)."""
+        """Return an independent copy. O(consumers + pending entries)."""
         twin = Group(self.name, self.last_delivered_id, self.entries_read)
         twin.settings, twin.dead_letter_count = self.settings, self.dead_letter_count
         twin.order = None if self.order is None else self.order.copy()
         for consumer in self.consumers.values():
-            copied = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
-            copied.active_at_ms = consumer.active_at_ms
-        twin.pending.restore(_copied(unit, twin.consumers) for unit in self.pending.units())
+            other = twin.consumers[consumer.name] = Consumer(consumer.name, consumer.seen_at_ms)
+            other.active_at_ms = consumer.active_at_ms
+        twin.pending = copied(self.pending, self.consumers, twin.consumers)
         return twin
-
-
-def _copied(unit: Unit, twins: SortedDict[bytes, Consumer]) -> Unit:
-    if isinstance(unit, Strip):
-        return unit.copy_among(twins)
-    return unit.copy(None if unit.consumer is None else twins[unit.consumer.name])

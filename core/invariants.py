@@ -8,7 +8,6 @@ module never changes anything.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import takewhile
 
 from tailrace.core.agenda import OF_SCHEDULE, Agenda
 from tailrace.core.group import Group
@@ -16,9 +15,9 @@ from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.log.block import Block
 from tailrace.core.log.entry_log import EntryLog
-from tailrace.core.pending.delivery_order import DeliveryOrder
-from tailrace.core.pending.units import Unit
-from tailrace.core.pending_invariants import check_group, linked
+from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.rows import Batch
+from tailrace.core.pending_invariants import check_group
 from tailrace.core.scan_order import in_order, scan_position
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, U64_MAX
@@ -78,20 +77,22 @@ def check_stream(stream: Stream) -> None:
         assert name == group.name, f"group {name!r} is called {group.name!r}"
         check_group(group)
         check_order(stream, group)
-        _check_passed(stream, group.pending.order)
+        _check_passed(stream, group.pending)
 
 
-def _check_passed(stream: Stream, order: DeliveryOrder) -> None:
-    """Check that no unit up to the one that was passed over has a live entry."""
-    passed: list[Unit] = []
-    if order.passed is not None:
-        units = list(linked(order))
-        passed = [*takewhile(lambda unit: unit is not order.passed, units), order.passed]
-        assert units[: len(passed)] == passed, "the passed unit is not in the order"
-    shown = set(map(id, order.units()))
-    ids = [value for unit in passed if id(unit) in shown for value in unit.live_ids()]
-    live = stream.log.live_among(ids)
-    assert not live, "a live entry was passed over"
+def _check_passed(stream: Stream, pending: PendingEntriesList) -> None:
+    """Check that no entry that was passed over is live."""
+    passed: list[int] = []
+    for segment in pending.table.segments.segments:
+        for value, row in zip(*segment.entries(), strict=True):
+            if isinstance(row, Batch):
+                is_passed = row.bound is None
+            else:
+                first = segment.times[segment.passed :], segment.serials[segment.passed :]
+                is_passed = not first[0] or row[:2] < (first[0][0], first[1][0])
+            if is_passed:
+                passed.append(value)
+    assert not stream.log.live_among(passed), "a live entry was passed over"
 
 
 def check_memory(memory: IdempotencyMemory) -> None:

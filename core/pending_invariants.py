@@ -6,133 +6,86 @@ module never changes anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from itertools import pairwise
 
 from tailrace.core.group import Group
-from tailrace.core.id_keys import id_key, ids_of_keys
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.delivery_order import DeliveryOrder
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.run import Run
-from tailrace.core.pending.scattered import ScatteredTable
-from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.pending.rows import HELD_FROM, Batch, Row
+from tailrace.core.pending.segment import GONE, Segment
 
 
 def check_group(group: Group) -> None:
     """Check the pending entries list against the consumers' indexes and the order of delivery."""
     pending = group.pending
-    owners = _check_units(pending)
-    assert pending.count == len(owners), "the count of pending entries is wrong"
-    assert pending.nacked_count == sum(owner is None for owner in owners.values()), "nacked is wrong"
-    assert list(pending.ids()) == sorted(owners), "the index by id differs from the units"
+    rows: Counter[Row] = Counter()
+    owned: dict[Consumer, list[int]] = {consumer: [] for consumer in group.consumers.values()}
+    ids: list[int] = []
+    for segment in pending.table.segments.segments:
+        of_segment = _check_segment(pending, segment)
+        ids += of_segment
+        rows.update(of_segment.values())
+        for value, row in of_segment.items():
+            consumer = owner_of(row)
+            if consumer is not None:
+                assert consumer in owned, "an entry has an owner that is not in the group"
+                owned[consumer].append(value)
+                batch = row if isinstance(row, Batch) else None
+                found = pending.table.owned[consumer]
+                assert segment in found.segments or batch in found.moved, "an owner's index lacks a segment"
+    assert ids == sorted(ids) == list(pending.ids()), "segments overlap, or are in the wrong order"
+    firsts = [segment.first for segment in pending.table.segments.segments]
+    assert firsts == pending.table.segments.firsts, "segments are filed under wrong ids"
+    assert pending.count == len(ids), "the count of pending entries is wrong"
+    nacked = sum(count for row, count in rows.items() if owner_of(row) is None)
+    assert pending.nacked_count == nacked, "nacked is wrong"
+    _check_order(pending, {row: count for row, count in rows.items() if isinstance(row, Batch)})
     for name, consumer in group.consumers.items():
         assert name == consumer.name, f"consumer {name!r} is called {consumer.name!r}"
-        _check_consumer(pending, consumer, [value for value in sorted(owners) if owners[value] is consumer])
-    scattered = _distinct(unit for part in pending.scattered.parts for unit in part.units.values())
-    held: list[Unit] = [unit for unit in scattered if unit.is_held]
-    assert pending.held is not None or not held, "delayed units are in no order"
-    if pending.held is not None:
-        _check_order(pending.held, held)
-    _check_order(pending.order, [*pending.runs.values(), *(each for each in scattered if not each.is_held)])
+        assert consumer.pending_count == len(owned[consumer]), f"consumer {name!r} is miscounted"
 
 
-def _check_units(pending: PendingEntriesList) -> dict[int, Consumer | None]:
-    """Check that each id is pending once, and return the owner of each."""
-    owners: dict[int, Consumer | None] = {}
-    previous = -1
-    for key, run in pending.runs.items():
-        _check_run(key, run)
-        assert previous < run.first_id, "runs overlap"
-        previous = run.last_id
-        if isinstance(run, Strip):
-            _check_strip(run)
-            owners.update((entry.id, entry.consumer) for entry in run.entries())
-        else:
-            owners.update(dict.fromkeys(run.live_ids(), run.consumer))
-    check_table(pending.scattered)
-    parts = pending.scattered.parts
-    filed = {int.from_bytes(key): unit for part in parts for key, unit in part.units.items()}
-    for value, unit in filed.items():
-        assert value in list(unit.live_ids()), "an entry is filed under a unit that does not have it"
-        assert value not in owners, "an entry is pending twice"
-        owners[value] = unit.consumer
-    units = _distinct(filed.values())
-    assert not any(map(pending.is_gone, units)), "an entry is filed under a unit without entries"
-    live = [value for unit in units for value in unit.live_ids()]
-    assert sorted(live) == sorted(filed), "a unit has an entry that is not filed under it"
-    return owners
+def owner_of(row: Row) -> Consumer | None:
+    """Return the owner of the entries of `row`."""
+    return row.consumer if isinstance(row, Batch) else row[2]
 
 
-def check_table(table: ScatteredTable) -> None:
-    """Check the parts of a table of scattered entries, and the index of owners."""
-    listed = list(table.from_(0))
-    ids: list[int] = []
-    for number, part in enumerate(table.parts):
-        rising = sorted(part.units)
-        assert rising or len(table.parts) == 1, "a part is empty"
-        assert list(part.keys.from_(b"")) == rising, "the ids of a part are in the wrong order"
-        assert all(table.parts[number] is table.part_of(key) for key in rising), "an entry is in a wrong part"
-        ids += ids_of_keys(rising)
-        owned = {key: unit for units in part.owned.values() for key, unit in units.items()}
-        assert owned == {key: unit for key, unit in part.units.items() if unit.consumer is not None}
-        for consumer, units in part.owned.items():
-            assert units, "an owner without entries is kept"
-            assert all(unit.consumer is consumer for unit in units.values()), "an entry has a wrong owner"
-    assert listed == ids == sorted(ids), "the parts are in the wrong order"
-    assert len(table) == len(ids), "the scattered entries are miscounted"
+def _check_segment(pending: PendingEntriesList, segment: Segment) -> dict[int, Row]:
+    """Check the columns of a segment, and that the order has it before its entries. Return these."""
+    ids, rows = segment.entries()
+    assert len(segment.ids) == len(segment.marks), "a segment has no mark for an id"
+    assert segment.live == len(ids) > 0, "the entries of a segment are miscounted, or it has none"
+    assert segment.live == len(segment.marks) - segment.marks.count(GONE), "a mark has no row"
+    assert (segment.first, segment.last) == (segment.ids[0], segment.ids[-1]), (
+        "the ends of a segment are wrong"
+    )
+    assert ids == sorted(set(ids)), "the ids of a segment do not rise"
+    stamps = list(zip(segment.times, segment.serials, strict=True))
+    assert stamps == sorted(stamps), "the rows of a segment are not in order"
+    assert len(stamps) == len(segment.kinds) <= GONE, "a segment has too many rows"
+    first_shown = stamps[segment.passed] if segment.passed < len(stamps) else None
+    for row in rows:
+        if not isinstance(row, Batch):
+            bound = segment.held_bound if row[0] >= HELD_FROM else segment.bound
+            is_passed = first_shown is None or row[:2] < first_shown
+            is_filed = bound is not None and bound[:2] <= row[:2]
+            assert is_filed or is_passed, "an entry is before its segment in the order"
+    for bound in filter(None, (segment.bound, segment.held_bound)):
+        assert bound in pending.table.order.bounds, "a segment is not where it is filed"
+    return dict(zip(ids, rows, strict=True))
 
 
-def _distinct(units: Iterable[Single | Bunch]) -> list[Single | Bunch]:
-    return list({id(unit): unit for unit in units}.values())
-
-
-def _check_run(key: bytes, run: Run) -> None:
-    ids = list(run.live_ids())
-    assert ids, "a run is empty"
-    assert run.live == len(ids), "a run's live entries are miscounted"
-    assert (ids[0], ids[-1]) == (run.first_id, run.last_id), "a run's ends are not live"
-    assert key == run.key <= id_key(run.first_id), "a run is filed under a wrong key"
-    assert run.consumer is not None, "a run has no owner"
-
-
-def _check_strip(strip: Strip) -> None:
-    times = [entry.delivered_at_ms for entry in strip.entries()]
-    assert times == sorted(times), "the times of a strip fall"
-    assert times[-1] <= strip.delivered_at_ms, "a strip is filed under a time before its last entry"
-    assert all(strip.key in owner.runs for owner in strip.owners()), "an owner's index lacks a strip"
-
-
-def _check_consumer(pending: PendingEntriesList, consumer: Consumer, ids: list[int]) -> None:
-    assert consumer.pending_count == len(ids), f"consumer {consumer.name!r} is miscounted"
-    assert list(pending.ids_of(consumer)) == ids, f"consumer {consumer.name!r} has a wrong index"
-    assert consumer.runs.keys() <= pending.runs.keys(), f"consumer {consumer.name!r} has runs of another list"
-
-
-def _check_order(order: DeliveryOrder, units: list[Unit]) -> None:
-    """Check that all units are linked once and both ways, unowned first, then by time, and the index of
-    times."""
-    listed = list(linked(order))
-    assert len(set(map(id, listed))) == len(listed), "the order repeats a unit"
-    live = list(map(id, order.units()))
-    assert sorted(live) == sorted(map(id, units)), "the order lacks a unit, or shows one without entries"
-    of_live = set(live)
-    assert [id(unit) for unit in listed if id(unit) in of_live] == live, "iterating changes the order"
-    times = [-1 if unit.consumer is None and not unit.is_held else unit.delivered_at_ms for unit in listed]
-    assert times == sorted(times), "the order of delivery is broken"
-    previous: Unit | None = None
-    for unit in listed:
-        assert unit.prev is previous, "a backward link is wrong"
-        previous = unit
-    assert order.tail is previous, "the tail is wrong"
-    assert order.last_of_time == dict(zip(times, listed, strict=True)), "the times' index is wrong"
-    falling = list(order.times_up_to(max(times, default=0)))
-    assert falling == sorted(set(times), reverse=True), "the view of times is wrong"
-
-
-def linked(order: DeliveryOrder) -> Iterator[Unit]:
-    """Return all units in the list, also those that have no pending entry any more."""
-    unit = order.head
-    while unit is not None:
-        yield unit
-        unit = unit.next
+def _check_order(pending: PendingEntriesList, batches: dict[Batch, int]) -> None:
+    """Check that the order rises, and has the batches that have entries, and nothing that has none."""
+    stamps = [bound[:3] for bound in pending.table.order.bounds]
+    assert all(before < after for before, after in pairwise(stamps)), "the order does not rise"
+    for batch, count in batches.items():
+        assert batch.live == count, "the entries of a batch are miscounted"
+        assert set(batch.ids).issuperset(pending.present(batch.ids)), "a batch lacks an id"
+        assert batch.bound is None or batch.bound[:2] == (batch.at_ms, batch.serial), (
+            "a batch is out of order"
+        )
+    for *_, item in pending.table.order.bounds:
+        is_there = item in batches if isinstance(item, Batch) else item in pending.table.segments
+        assert is_there, "the order has something without entries"

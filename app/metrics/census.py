@@ -164,7 +164,7 @@ class Census:
 
     def _state_of(self, key: bytes, stream: Stream, group: Group) -> GroupState:
         lag = self._undecoded(unread_count, stream, group)
-        oldest_at_ms = group.pending.order.oldest_owned_ms()
+        oldest_at_ms = group.pending.oldest_owned_ms
         oldest_ms = 0 if oldest_at_ms is None else idle_since(oldest_at_ms, self._now_ms)
         settings = group.settings
         has_dead_letters = group.dead_letter_count or (settings is not None and settings.max_deliveries)

@@ -15,9 +15,6 @@ _UNIT_STEPS: Final = 6
 """What entries that were delivered or claimed together add to one step for each: changing the owner of one
 unit of the pending entries list takes up to 10 us."""
 
-PACKED_PER_UNIT: Final = 8
-"""This many entries of a strip (`core.pending.strip`) count as one unit: they leave it together."""
-
 _BLOCK_STEPS: Final = 8
 """What each block of the log adds in which entries are looked up: decompressing one takes about 12 us."""
 

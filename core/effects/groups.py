@@ -135,14 +135,9 @@ class ConsumerDeleted(Effect, frozen=True):
         group: Group = stream.groups[self.group]
         stream.forget_references_from(ZERO_ID)
         ids = () if group.order is None else key_order.owned(group, self.consumer)
-        gone, entries = group.take_consumer(self.consumer)
+        group.remove_consumer(self.consumer)
         if ids:
             key_order.released(keyspace, self.key, group, ids)
-        if isinstance(gone, Group):
-            keyspace.garbage.add_group(gone)
-        else:
-            keyspace.garbage.add_consumer(gone)
-        keyspace.garbage.add_entries(group.pending, entries)
 
 
 class ConsumerSeen(Effect, frozen=True):

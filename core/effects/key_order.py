@@ -112,8 +112,8 @@ def owned(group: Group, name: bytes) -> Sequence[StreamId]:
     if consumer.pending_count <= len(group.order.key_of):
         return list(group.pending.ids_of(consumer))
     ids = list(group.order.key_of)
-    units = map(group.pending.units_of(ids).get, ids)
-    return [value for value, unit in zip(ids, units, strict=True) if unit and unit.consumer is consumer]
+    found = group.pending.find_all(ids)
+    return [value for value in found if found[value].consumer is consumer]
 
 
 def removed(keyspace: Keyspace, key: bytes, stream: Stream, ids: Sequence[StreamId]) -> None:

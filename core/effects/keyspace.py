@@ -90,7 +90,7 @@ class StreamPositionSet(Effect, frozen=True):
         stream.max_deleted_id = self.max_deleted_id
         keyspace.agenda.note_schedule(stream)
         for group in stream.groups.values():
-            group.pending.order.look_again()
+            group.pending.look_again()
 
 
 class RetentionConfigured(Effect, frozen=True):

@@ -70,8 +70,7 @@ class LeasesExtended(Effect, frozen=True):
 
     def apply(self, keyspace: Keyspace) -> None:
         group: Group = keyspace.streams[self.key].groups[self.group]
-        units = group.pending.units_of(self.ids)
-        counts = [units[value].deliveries_of(value) for value in self.ids]
+        counts = group.pending.counts_of(self.ids)
         group.pending.claim(self.ids, group.consumers[self.consumer], self.at_ms, counts)
 
 
@@ -145,10 +144,7 @@ class ReferencesTrimmed(Effect, frozen=True):
         stream.forget_references_from(self.first_ids[0])
         spans = IdSpans(self.first_ids, self.last_ids)
         for group in stream.groups.values():
-            if group.pending.is_within(spans):
-                keyspace.garbage.add_group(group.take_pending())
-            elif group.pending.count:
-                keyspace.garbage.add_entries(group.pending, group.pending.remove_spans(spans))
+            group.pending.remove_spans(spans)
 
 
 class PendingBetweenRemoved(Effect, frozen=True):
@@ -167,5 +163,4 @@ class PendingBetweenRemoved(Effect, frozen=True):
         stream = keyspace.streams[self.key]
         stream.forget_references_from(self.first_ids[0])
         group: Group = stream.groups[self.group]
-        entries = group.pending.remove_spans(IdSpans(self.first_ids, self.last_ids))
-        keyspace.garbage.add_entries(group.pending, entries)
+        group.pending.remove_spans(IdSpans(self.first_ids, self.last_ids))

@@ -18,7 +18,6 @@ from tailrace.core.id_keys import are_among
 from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX
 from tailrace.core.log.block import Block
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.run import Run
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
@@ -51,26 +50,19 @@ def may_go_whole(rule: Trim, block: Block, left: int) -> bool:
 class _PendingByBlock:
     """The pending entries of one group, counted for one block after another in id order.
 
-    `_next_id`: no entry below it is pending, from the last counted block on. `_run`: the run that contained
-    the last counted block's entries.
+    `_next_id`: no entry below it is pending, from the last counted block on.
     """
 
     def __init__(self, pending: PendingEntriesList) -> None:
         self._pending = pending
         self._next_id: StreamId = ZERO_ID
-        self._run: Run | None = None
 
     def count_in(self, block: Block) -> int:
-        """How many ids from the block's first to its last are pending.
-
-        O(1) before the next pending entry and inside the last run; else O(log n).
-        """
+        """How many ids from the block's first to its last are pending. O(1) before the next pending entry,
+        else O(log n)."""
         first, last = block.first_id, block.last_id
         if last < self._next_id:
             return 0
-        if self._run is not None and last <= self._run.last_id:
-            return self._run.count_live(*self._run.between(first, last))
-        self._run = self._pending.run_over(first, last)
         count = self._pending.count_between(first, last)
         if not count:
             found = self._pending.first_from(first)
@@ -79,7 +71,7 @@ class _PendingByBlock:
 
     def outside(self, ids: list[StreamId]) -> list[StreamId]:
         """The ids among `ids` that are not pending."""
-        is_pending = are_among(ids, list(self._pending.units_of(ids)))
+        is_pending = are_among(ids, self._pending.present(ids))
         return list(compress(ids, map(not_, is_pending)))
 
 

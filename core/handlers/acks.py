@@ -18,7 +18,7 @@ from tailrace.core.handlers.delete import acknowledge
 from tailrace.core.handlers.groups import missing_for, require_key_and_group
 from tailrace.core.id_keys import id_keys, ids_of_keys
 from tailrace.core.log.dead_letter import FATAL, MAX_DELIVERIES
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.rows import Delivery
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import StreamId
 
@@ -50,7 +50,7 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
     if command.delay_ms is not None:
         require_near("delay_ms", command.delay_ms, command.delay_ms)
     ids = parsed(command.ids)
-    unit_of: Callable[[StreamId], Unit | None] = group.pending.units_of(ids).get
+    delivery_of: Callable[[StreamId], Delivery | None] = group.pending.find_all(ids).get
     batch: dict[bytes, int] = {}
     if command.force and group.order is not None:
         # A group with an order by key makes nothing pending but by its reads.
@@ -59,29 +59,30 @@ def nack(execution: Execution, command: NegativeAcknowledge) -> int:
     done = 0
     for value, id_key in zip(ids, id_keys(ids), strict=True):
         if id_key in batch:
-            done += _flush(execution, command, batch, letters, unit_of)
-            # The flush moved entries to other units.
-            unit_of = group.pending.get
-        deliveries = _deliveries_after(stream, unit_of(value), command, value)
+            done += _flush(execution, command, batch, letters, delivery_of)
+            # The flush changed entries.
+            delivery_of = group.pending.get
+        deliveries = _deliveries_after(stream, delivery_of(value), command, value)
         if deliveries is not None:
             batch[id_key] = deliveries
-    done += _flush(execution, command, batch, letters, unit_of)
+    done += _flush(execution, command, batch, letters, delivery_of)
     if done:
         execution.wake(command.key)
     return done
 
 
 def _deliveries_after(
-    stream: Stream, unit: Unit | None, command: NegativeAcknowledge, value: StreamId
+    stream: Stream, delivery: Delivery | None, command: NegativeAcknowledge, value: StreamId
 ) -> int | None:
-    """The entry's new delivery count, or None if the entry stays unchanged. `unit`: where it is pending."""
-    if unit is None and not (command.force and value in stream.log):
+    """The entry's new delivery count, or None if the entry stays unchanged. `delivery`: None if it is not
+    pending."""
+    if delivery is None and not (command.force and value in stream.log):
         return None
     if command.retry_count is not None:
         return command.retry_count
     if command.mode is NackMode.FATAL:
         return DELIVERIES_MAX
-    deliveries = unit.deliveries_of(value) if unit is not None else 0
+    deliveries = delivery.deliveries if delivery is not None else 0
     return max(deliveries - 1, 0) if command.mode is NackMode.SILENT else deliveries
 
 
@@ -90,7 +91,7 @@ def _flush(
     command: NegativeAcknowledge,
     batch: dict[bytes, int],
     letters: DeadLetters | None,
-    unit_of: Callable[[StreamId], Unit | None],
+    delivery_of: Callable[[StreamId], Delivery | None],
 ) -> int:
     """Apply `batch`: the new delivery counts by the key of the id. Return how many entries it has."""
     count = len(batch)
@@ -98,7 +99,7 @@ def _flush(
         exhausted = [
             value
             for value, deliveries in zip(ids_of_keys(batch), batch.values(), strict=True)
-            if deliveries >= letters.most and unit_of(value) is not None
+            if deliveries >= letters.most and delivery_of(value) is not None
         ]
         is_fatal = command.mode is NackMode.FATAL and command.retry_count is None
         for id_key in id_keys(letters.move(exhausted, reason=FATAL if is_fatal else MAX_DELIVERIES)):

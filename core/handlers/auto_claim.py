@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress, islice
 from itertools import count as count_from
 from typing import Final
 
-from tailrace.core.bounds.pending_work import PACKED_PER_UNIT
 from tailrace.core.commands import AutoClaim
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.handlers.claim_batch import ClaimBatch
-from tailrace.core.handlers.claims import count_after, is_idle
+from tailrace.core.handlers.claims import count_after
 from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
 from tailrace.core.id_keys import are_among
-from tailrace.core.idle import idle_since
 from tailrace.core.limits import AUTOCLAIM_COUNT_MAX, XAUTOCLAIM_SCAN_FACTOR, XAUTOCLAIM_SCAN_MAX
 from tailrace.core.pending.pending_list import PendingEntriesList
-from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.rows import latest_idle_ms
 from tailrace.core.replies import ClaimReply
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
@@ -79,27 +76,19 @@ def _examine(
 ) -> tuple[int, Sequence[StreamId]]:
     """Claim, drop or skip the pending entries `ids`, which rise, until `budget` are claimed or dropped.
 
-    Returns how many are, and those of `ids` that were not examined. O(ids) in C but for scattered entries.
+    Returns how many are, and those of `ids` that were not examined. O(ids), mostly in C.
     """
-    counts: list[int | None] = []
-    unit_count = 0
-    for run, some in pending.by_run(ids):
-        if isinstance(run, Strip):
-            unit_count += len(some) // PACKED_PER_UNIT
-            counts += _strip_counts(run, some, command, now_ms)
-        elif run is not None:
-            unit_count += 1
-            counts += [_auto_count(run, some[0], command, now_ms)] * len(some)
-        else:
-            units = pending.units_at(some)
-            unit_count += len(units)
-            counts += [
-                _auto_count(unit, value, command, now_ms) for unit, value in zip(units, some, strict=True)
-            ]
+    found, units = pending.described(ids)
+    latest_ms = latest_idle_ms(now_ms, command.min_idle_ms)
+    counts_after = {
+        each: count_after(each.deliveries, just_id=command.just_id) if each.at_ms <= latest_ms else None
+        for each in set(found)
+    }
+    counts = list(map(counts_after.__getitem__, found))
     log = batch.stream.log
     looks = log.cache.lookups
     live = are_among(ids, log.live_among(ids))
-    batch.work.count(len(ids), unit_count, log.cache.lookups - looks)
+    batch.work.count(len(ids), units, log.cache.lookups - looks)
     uses = [count is not None or not alive for count, alive in zip(counts, live, strict=True)]
     end = next(islice(compress(count_from(1), uses), budget - 1, None), len(ids))
     del counts[end:], live[end:], uses[end:]
@@ -111,20 +100,3 @@ def _examine(
     ]
     batch.add_all([value for value, _ in claims], [count for _, count in claims])
     return sum(uses), ids[end:]
-
-
-def _strip_counts(
-    strip: Strip, ids: Sequence[StreamId], command: AutoClaim, now_ms: int
-) -> Iterator[int | None]:
-    """Do the same as `_auto_count` for each of the entries `ids` of `strip`."""
-    _, times, counts = strip.columns(ids)
-    for at_ms, count in zip(times, counts, strict=True):
-        is_idle = idle_since(at_ms, now_ms) >= command.min_idle_ms
-        yield count_after(count, just_id=command.just_id) if is_idle else None
-
-
-def _auto_count(unit: Unit, value: StreamId, command: AutoClaim, now_ms: int) -> int | None:
-    """Return the new delivery count of the entry `value` of `unit`; None if it is not idle enough."""
-    if not is_idle(unit, now_ms, command.min_idle_ms):
-        return None
-    return count_after(unit.deliveries_of(value), just_id=command.just_id)

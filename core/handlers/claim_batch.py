@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import compress
 from operator import not_
+from typing import Final
 
 from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.bounds.reply_room import ReplyRoom
@@ -17,10 +18,12 @@ from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.dead_letters import DeadLetters, MoveRoom, dead_letters_of
 from tailrace.core.id_keys import ID_BYTES, are_among, id_key, id_keys, ids_of_keys, membership
-from tailrace.core.pending.units import RUN_OR_BUNCH_LENGTH_MIN, Unit
+from tailrace.core.pending.rows import Delivery
 from tailrace.core.replies import ClaimReply, Entries
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import ZERO_ID, StreamId
+
+_FEW: Final = 3
 
 
 class ClaimBatch:
@@ -29,8 +32,8 @@ class ClaimBatch:
     The keyspace changes in `finish`. If XCLAIM names an id twice, `apply` changes it earlier, because the
     second claim must see the result of the first.
 
-    `group`: the group. `unit_of`: returns the unit in which an id is pending, or None. `is_live`: whether an
-    id is in the log.
+    `group`: the group. `delivery_of`: returns the last delivery of an id, None if it is not pending.
+    `is_live`: whether an id is in the log.
     """
 
     def __init__(
@@ -44,7 +47,7 @@ class ClaimBatch:
         just_id: bool,
     ) -> None:
         self.stream: Stream = execution.keyspace.streams[key]
-        self.unit_of: Callable[[StreamId], Unit | None] = group.pending.get
+        self.delivery_of: Callable[[StreamId], Delivery | None] = group.pending.get
         self.is_live: Callable[[StreamId], bool] = self.stream.log.__contains__
         self._execution = execution
         self._key = key
@@ -63,13 +66,13 @@ class ClaimBatch:
         self._letters = None if just_id else dead_letters_of(execution, key, group, MoveRoom())
 
     def prefetch(self, ids: Sequence[StreamId], fragments: Sequence[bytes | None] | None = None) -> None:
-        """Look all `ids` up at once, so that `unit_of` and `is_live` then take O(1) for each of them.
+        """Look all `ids` up at once, so that `delivery_of` and `is_live` then take O(1) for each of them.
 
-        `fragments`: the fragments of all `ids`, if the caller has read them. Fewer than
-        `RUN_OR_BUNCH_LENGTH_MIN` ids are cheaper to look up one by one. O(ids log n).
+        `fragments`: the fragments of all `ids`, if the caller has read them. Up to `_FEW` ids are cheaper to
+        look up one by one. O(ids log n).
         """
-        few = len(ids) < RUN_OR_BUNCH_LENGTH_MIN
-        self.unit_of = self.group.pending.get if few else self.group.pending.units_of(ids).get
+        few = len(ids) <= _FEW
+        self.delivery_of = self.group.pending.get if few else self.group.pending.find_all(ids).get
         if fragments is not None:
             live = [value is not None for value in fragments]
             self.is_live = membership(list(compress(ids, live)))
@@ -102,13 +105,13 @@ class ClaimBatch:
 
     def drop_if_pending(self, value: StreamId) -> None:
         """Remove the deleted entry `value` from the pending entries list if it is there."""
-        if self.unit_of(value) is not None:
+        if self.delivery_of(value) is not None:
             self._dropped[id_key(value)] = None
 
     def apply(self) -> None:
-        """Apply the claims so far: `unit_of` then returns the new units."""
+        """Apply the claims so far: `delivery_of` then returns the new deliveries."""
         self._flush()
-        self.unit_of = self.group.pending.get
+        self.delivery_of = self.group.pending.get
 
     def cut_to(self, room: ReplyRoom) -> StreamId | None:
         """Give up the claims that do not fit into the reply. Returns the first id given up, or None.
@@ -144,7 +147,7 @@ class ClaimBatch:
         exhausted = [
             value
             for value, deliveries in zip(self._unapplied(), self._deliveries_of.values(), strict=True)
-            if deliveries > letters.most and self.unit_of(value) is not None
+            if deliveries > letters.most and self.delivery_of(value) is not None
         ]
         if exhausted:
             letters.move(exhausted, self._fragments_of(exhausted))

@@ -12,9 +12,7 @@ from tailrace.core.execution import Execution, parsed
 from tailrace.core.handlers.claim_batch import ClaimBatch
 from tailrace.core.handlers.consumers import touch_consumer
 from tailrace.core.handlers.groups import require_key_and_group
-from tailrace.core.idle import idle_since
-from tailrace.core.pending.run import Run
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.rows import Delivery, latest_idle_ms
 from tailrace.core.replies import ClaimReply
 from tailrace.core.stream_id import StreamId
 
@@ -38,7 +36,6 @@ def claim(execution: Execution, command: Claim) -> ClaimReply:
     for value in options.ids:
         if value in batch:
             batch.apply()
-            counts.forget()
         deliveries = counts.of(value)
         if deliveries is not None:
             batch.add(value, deliveries)
@@ -85,50 +82,26 @@ def _charge_reply(execution: Execution, batch: ClaimBatch, options: ClaimOptions
 
 
 class _NewCounts:
-    """The new delivery count of each entry that XCLAIM names, or None if it does not claim the entry.
-
-    All entries of a run have the same delivery time and count, so each run is judged once.
-    """
+    """The new delivery count of each entry that XCLAIM names, or None if it does not claim the entry."""
 
     def __init__(self, execution: Execution, batch: ClaimBatch, options: ClaimOptions) -> None:
-        self._now_ms = execution.now_ms
+        self._latest_ms = latest_idle_ms(execution.now_ms, options.min_idle_ms)
         self._batch = batch
         self._options = options
         # A group with an order by key makes nothing pending but by its reads.
         self._force = options.force and batch.group.order is None
-        self._of_runs: dict[Run, int | None] = {}
 
     def of(self, value: StreamId) -> int | None:
         """The new count of the entry `value`. O(1) after `ClaimBatch.prefetch`."""
         if not self._batch.is_live(value):
             return None
-        unit = self._batch.unit_of(value)
-        if isinstance(unit, Run):
-            if unit not in self._of_runs:
-                self._of_runs[unit] = self._in_unit(unit, value)
-            return self._of_runs[unit]
-        return self._in_unit(unit, value)
-
-    def _in_unit(self, unit: Unit | None, value: StreamId) -> int | None:
-        options = self._options
-        if unit is None:
+        delivery: Delivery | None = self._batch.delivery_of(value)
+        if delivery is None:
             # An entry that FORCE makes pending counts as delivered once before.
-            return _next_count(1, options) if self._force else None
-        if not is_idle(unit, self._now_ms, options.min_idle_ms):
+            return _next_count(1, self._options) if self._force else None
+        if delivery.at_ms > self._latest_ms:
             return None
-        return _next_count(unit.deliveries_of(value), options)
-
-    def forget(self) -> None:
-        """Forget the counts of runs, because the runs have changed."""
-        self._of_runs.clear()
-
-
-def is_idle(unit: Unit, now_ms: int, min_idle_ms: int) -> bool:
-    """Return whether the unit may be claimed. An unowned one is idle at any threshold (rule 47), unless it
-    is delayed."""
-    if unit.consumer is None:
-        return not unit.is_held
-    return idle_since(unit.delivered_at_ms, now_ms) >= min_idle_ms
+        return _next_count(delivery.deliveries, self._options)
 
 
 def _next_count(deliveries: int, options: ClaimOptions) -> int:

@@ -112,8 +112,10 @@ class DeadLetters:
         """
         pending = self._group.pending
         while wanted > 0 and (ids := list(islice(pending.ids_of(consumer, start), LOOK_AHEAD))):
-            units = pending.units_of(ids)
-            exhausted = [value for value in ids if units[value].deliveries_of(value) >= self.most]
+            found = pending.of(ids)
+            exhausted = [
+                value for value, each in zip(ids, found, strict=True) if each.deliveries >= self.most
+            ]
             live = self._execution.keyspace.streams[self._key].log.live_among(exhausted)
             chosen = _cut_after_deliverable(are_among(ids, live), wanted)
             ids = ids[: len(chosen)]
@@ -147,15 +149,15 @@ class DeadLetters:
             fragments = self._execution.keyspace.streams[self._key].log.get_many(ids, room.left_bytes)
         letters: list[bytes] = []
         moved: list[StreamId] = []
-        units = self._group.pending.units_of(ids)
+        found = self._group.pending.find_all(ids)
         for value, fragment in zip(ids, fragments, strict=False):
             if fragment is None:
                 continue
             if room.left_bytes <= 0:
                 break
-            unit = units[value]
-            owner = b"" if unit.consumer is None else unit.consumer.name
-            origin = Origin(value, unit.deliveries_of(value), owner, reason)
+            delivery = found[value]
+            owner = b"" if delivery.consumer is None else delivery.consumer.name
+            origin = Origin(value, delivery.deliveries, owner, reason)
             letters.append(dead_letter(fragment, self._key, self._group.name, origin))
             moved.append(value)
             room.left_bytes -= len(fragment)

@@ -115,8 +115,7 @@ class _Step:
         execution = self._execution
         ids = list(islice(group.pending.ids_of(consumer), EXPIRED_ENTRIES_MAX - self.entries))
         if ids:
-            units = group.pending.units_of(ids)
-            counts = [units[value].deliveries_of(value) for value in ids]
+            counts = [each.deliveries for each in group.pending.of(ids)]
             execution.do(Nacked(key, group.name, ids, counts))
             execution.wake(key)
             self.entries += len(ids)

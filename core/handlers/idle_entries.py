@@ -6,21 +6,21 @@ a consumer's history, and `joined` those that deliver new entries as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import compress
 from typing import Final
 
 from msgspec import Struct
 
-from tailrace.core.bounds.pending_work import PACKED_PER_UNIT, PendingWork
+from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
 from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.log.entry_log import EntryLog
-from tailrace.core.pending.delivery_order import opened
-from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.order import Stretch
+from tailrace.core.pending.rows import HELD_FROM, UNOWNED, Batch, latest_idle_ms
+from tailrace.core.pending.segment import SEGMENT_MAX, Segment
 from tailrace.core.replies import Entries
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, StreamId
@@ -28,9 +28,9 @@ from tailrace.core.stream_id import MAX_ID, StreamId
 _LOOKUP_CHUNK: Final = 1_000
 """How many pending entries are looked up at once."""
 
-_LOOKS_PER_UNIT: Final = 3
+_LOOKS_PER_STRETCH: Final = 3
 _LOOKS_PER_BLOCK: Final = 40
-"""Examining a unit, or looking entries up in a block, costs as much as looking at this many more entries."""
+"""Examining a stretch, or looking entries up in a block, costs as much as looking at so many more entries."""
 
 
 def first_idle(
@@ -43,72 +43,67 @@ def first_idle(
     work: PendingWork,
 ) -> Entries:
     """Return the first `wanted` live entries that are pending for at least `min_idle_ms` at `now_ms`, or as
-    many as fit into `max_bytes` and into the `work` of the read; at least one if there is one. O(units +
+    many as fit into `max_bytes` and into the `work` of the read; at least one if there is one. O(stretches +
     entries examined).
 
     Deleted entries stay pending and are skipped (rule 38). If the first entries are all live, the work for
-    each of them is in C. `live_units` bounds the work otherwise.
+    each of them is in C. `live_stretches` bounds the work otherwise.
     """
-    found, order, left = _Found(now_ms, min_idle_ms, wanted, work.units_left), group.pending.order, work.left
-    unit = order.next_not_passed(None)
-    while unit is not None and found.takes_unit(unit):
-        unit = order.next_not_passed(unit)
+    # Redis takes entries without an owner as those of the Unix time 0, here alone.
+    latest_ms = latest_idle_ms(now_ms, min_idle_ms) if min_idle_ms <= now_ms else UNOWNED - 1
+    left = work.left
+    found = _Found(now_ms, wanted, work.units_left)
+    for stretch in group.pending.walk(latest_ms, wanted):
+        if not found.takes(stretch):
+            break
     entries = found.entries(stream.log, max_bytes, work)
     if None in entries.fragments:
         work.left = left
-        found = _Found(now_ms, min_idle_ms, wanted, work.units_left)
-        for unit, ids in live_units(stream, group):
-            if not found.takes(unit, ids):
+        found = _Found(now_ms, wanted, work.units_left)
+        for stretch in live_stretches(stream, group, latest_ms):
+            if not found.takes(stretch):
                 break
         entries = found.entries(stream.log, max_bytes, work)
     return entries
 
 
 class _Found(Struct, gc=False):
-    """The first `wanted` entries that are pending for at least `min_idle_ms` at `now_ms`, as columns, from
-    about `units_max` units at most."""
+    """The first `wanted` entries, as columns, from `units_max` changes at most."""
 
     now_ms: int
-    min_idle_ms: int
     wanted: int
     units_max: int
     ids: list[StreamId] = []
     idle_ms: list[int] = []
     counts: list[int] = []
-    packed: int = 0
-    """The units, counted in entries of strips: `PACKED_PER_UNIT` for each unit."""
+    units: int = 0
 
-    def takes_unit(self, unit: Unit) -> bool:
-        """As `takes`, for all entries of `unit`; each entry of a strip has its own time."""
-        if isinstance(unit, Strip):
-            return all(self.takes(entry, [entry.id], 1) for entry in unit.entries())
-        return self.takes(unit, unit.first_ids(self.wanted))
-
-    def takes(self, unit: Unit, ids: list[StreamId], packed: int = PACKED_PER_UNIT) -> bool:
-        """Add the entries `ids` of `unit` if they are idle for long enough. Return whether further ones are
-        wanted and may be idle."""
-        idle_ms = idle_since(unit.delivered_at_ms, self.now_ms)
-        if idle_ms < self.min_idle_ms:
-            return False
+    def takes(self, stretch: Stretch) -> bool:
+        """Add the entries of `stretch`. Return whether further ones are wanted."""
         left = self.wanted - len(self.ids)
-        if len(ids) > left:
-            del ids[left:]
+        ids, times, counts = stretch.ids, stretch.times, stretch.counts
+        more = len(ids) < left
+        if not more:
+            ids, times, counts = ids[:left], times[:left], counts[:left]
         self.ids += ids
-        self.idle_ms += [idle_ms] * len(ids)
-        self.counts += unit.counts_of(ids)
-        self.packed += packed
-        return len(ids) < left and self.packed < self.units_max * PACKED_PER_UNIT
+        if times and times[0] == times[-1]:
+            at_ms = times[0]
+            self.idle_ms += [idle_since(max(0, at_ms), self.now_ms)] * len(times)
+        else:
+            self.idle_ms += [idle_since(max(at_ms, 0), self.now_ms) for at_ms in times]
+        self.counts += counts
+        self.units += 1
+        return more and self.units < self.units_max
 
     def entries(self, log: EntryLog, max_bytes: int, work: PendingWork) -> Entries:
         """Return the entries as far as they fit into `max_bytes` and into `work`, up to some that were
         deleted. O(entries)."""
         ids, fragments = self.ids, list[bytes | None]()
-        units = self.packed // PACKED_PER_UNIT
         while len(fragments) < len(ids):
             some = ids[len(fragments) : len(fragments) + _LOOKUP_CHUNK]
             looks = log.cache.lookups
             read = log.get_many(some, max_bytes)
-            work.count(len(read), units * len(read) // len(ids), log.cache.lookups - looks)
+            work.count(len(read), self.units * len(read) // len(ids), log.cache.lookups - looks)
             fragments += read
             if len(read) < len(some) or work.is_spent or None in read:
                 break
@@ -120,60 +115,54 @@ class _Found(Struct, gc=False):
 def claimable_from_ms(stream: Stream, group: Group) -> int | None:
     """When the live entry that is pending longest was delivered, in Unix milliseconds; None if there is none.
 
-    If that takes too many looks (`live_units`), the result is the time of an earlier unit: a reader that
-    waits until then looks further. O(units + entries examined).
+    If that takes too many looks (`live_stretches`), the result is the time of an earlier entry: a reader that
+    waits until then looks further. O(stretches + entries examined).
     """
-    for unit, _ in live_units(stream, group):
-        return unit.delivered_at_ms
-    return next((unit.delivered_at_ms for unit in opened(group.pending.order.not_passed())), None)
+    pending, any_ms = group.pending, HELD_FROM - 1
+    for stretch in live_stretches(stream, group, any_ms):
+        return max(stretch.times[0], 0)
+    return next((max(stretch.times[0], 0) for stretch in pending.walk(any_ms, 1) if stretch.ids), None)
 
 
-def live_units(stream: Stream, group: Group) -> Iterator[tuple[Unit, list[StreamId]]]:
-    """The pending units of `group` that have live entries, longest pending first, and these entries.
+def live_stretches(stream: Stream, group: Group, latest_ms: int) -> Iterator[Stretch]:
+    """The stretches of `group` up to the time `latest_ms` that have live entries, longest pending first, with
+    these entries alone.
 
-    Units before the first of them are passed over for good (`DeliveryOrder.passed`), so the next call begins
-    after them. Ends after about `PENDING_LOOKS_MAX` entries or trimmed units were examined, or fewer if they
-    are in many units or blocks.
+    Stretches before the first of them are passed over for good (`PendingEntriesList.pass_over`), so the next
+    call begins after them. Ends after about `PENDING_LOOKS_MAX` entries or trimmed stretches were examined,
+    or fewer if they are in many stretches or blocks.
     """
-    order, log = group.pending.order, stream.log
-    least = stream.first_id if stream.length else MAX_ID + 1
-    units, examined, is_leading = order.not_passed(), 0, True
-    while examined < PENDING_LOOKS_MAX and (some := _some_of(units, least)):
-        looks = log.cache.lookups
-        live_ids = log.live_among(value for _, ids in some for value in ids)
-        examined += sum(len(ids) + _LOOKS_PER_UNIT if ids else 1 for _, ids in some)
-        examined += (log.cache.lookups - looks) * _LOOKS_PER_BLOCK
-        if is_leading and not live_ids:
-            order.pass_over(some[-1][0])
-            continue
-        is_live = membership(live_ids)
-        for unit, ids in some:
-            kept = list(filter(is_live, ids))
-            if kept:
-                is_leading = False
-                yield from _parts_of(unit, kept)
-            elif is_leading:
-                order.pass_over(unit)
+    log, least = stream.log, stream.first_id if stream.length else MAX_ID + 1
+    stretches = group.pending.walk(latest_ms, SEGMENT_MAX, least)
+    passed: list[tuple[Segment | Batch, int]] = []
+    examined, is_leading = 0, True
+    try:
+        while examined < PENDING_LOOKS_MAX and (some := _some_of(stretches)):
+            looks = log.cache.lookups
+            ids = [value for stretch in some for value in stretch.ids if value >= least]
+            is_live = membership(log.live_among(ids))
+            examined += sum(len(stretch.ids) for stretch in some) + len(some) * _LOOKS_PER_STRETCH
+            examined += (log.cache.lookups - looks) * _LOOKS_PER_BLOCK
+            for stretch in some:
+                live = stretch.among(is_live)
+                if is_leading and not live.ids:
+                    passed.append((stretch.item, stretch.end))
+                elif is_leading and isinstance(stretch.item, Segment):
+                    passed.append((stretch.item, min(live.rows)))
+                if live.ids:
+                    is_leading = False
+                    yield live
+    finally:
+        group.pending.pass_over(passed)
 
 
-def _parts_of(unit: Unit, ids: list[StreamId]) -> Iterator[tuple[Unit, list[StreamId]]]:
-    """The unit of the entries `ids` with them, or each entry of a strip with its id."""
-    if isinstance(unit, Strip):
-        for value, at in zip(ids, unit.positions_of(ids), strict=True):
-            yield unit.entry_at(at), [value]
-    else:
-        yield unit, ids
-
-
-def _some_of(units: Iterator[Unit], least: StreamId) -> list[tuple[Unit, Sequence[StreamId]]]:
-    """Take units with about `_LOOKUP_CHUNK` entries. The entries of a unit that is below `least`, the first
-    entry of the stream, were trimmed: they are left out."""
-    some: list[tuple[Unit, Sequence[StreamId]]] = []
+def _some_of(stretches: Iterator[Stretch]) -> list[Stretch]:
+    """Take stretches with about `_LOOKUP_CHUNK` entries."""
+    some: list[Stretch] = []
     count = 0
-    for unit in units:
-        ids = () if unit.is_below(least) else list(unit.live_ids())
-        some.append((unit, ids))
-        count += len(ids) or 1
+    for stretch in stretches:
+        some.append(stretch)
+        count += len(stretch.ids) or 1
         if count >= _LOOKUP_CHUNK:
             break
     return some

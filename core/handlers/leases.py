@@ -39,8 +39,8 @@ def extend(execution: Execution, command: ExtendLeases) -> ExtendReply:
     if consumer is None:
         return ExtendReply((), ids)
     execution.do(ConsumerSeen(command.key, group.name, consumer.name, execution.now_ms, active=False))
-    units = group.pending.units_of(ids)
-    is_owned = [unit is not None and unit.consumer is consumer for unit in map(units.get, ids)]
+    found = map(group.pending.find_all(ids).get, ids)
+    is_owned = [each is not None and each.consumer is consumer for each in found]
     kept: list[StreamId] = list(compress(ids, is_owned))
     if kept:
         execution.do(LeasesExtended(command.key, group.name, consumer.name, kept, execution.now_ms))

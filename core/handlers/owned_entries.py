@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from tailrace.core.bounds.pending_work import PACKED_PER_UNIT, PendingWork
+from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.group import Group
 from tailrace.core.idle import idle_since
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.units import Unit
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import StreamId
 
@@ -52,17 +51,8 @@ class OwnedEntries:
         return Entries(found, fragments, self._idle_ms, self._counts).first(len(fragments))
 
     def _describe(self, ids: Sequence[StreamId]) -> int:
-        """Add the idle times and the delivery counts of `ids`, and return in how many units they are."""
-        count = 0
-        for run, some in self._pending.by_run(ids, self._consumer):
-            units: Sequence[Unit]
-            if run is not None and run.is_uniform:
-                units = (run,)
-                self._counts += [run.deliveries] * len(some)
-                self._idle_ms += [idle_since(run.delivered_at_ms, self._now_ms)] * len(some)
-            else:
-                units = self._pending.units_at(some)
-                self._counts += [unit.deliveries_of(value) for unit, value in zip(units, some, strict=True)]
-                self._idle_ms += [idle_since(unit.delivered_at_ms, self._now_ms) for unit in units]
-            count += len(units) if run is None or run.is_uniform else len(units) // PACKED_PER_UNIT
-        return count
+        """Add the idle times and the delivery counts of `ids`, and return how much work they are."""
+        found, units = self._pending.described(ids)
+        self._counts += [each.deliveries for each in found]
+        self._idle_ms += [idle_since(each.at_ms, self._now_ms) for each in found]
+        return units

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, repeat
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from operator import attrgetter
 from typing import Final
 
@@ -13,12 +13,10 @@ from tailrace.core.commands import PendingRange, PendingSummary
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import require_key_and_group
-from tailrace.core.handlers.idle_ranges import IdleRange
+from tailrace.core.handlers.idle_ranges import idle_in_range
 from tailrace.core.idle import idle_since
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.run import Run
-from tailrace.core.pending.strip import Strip
-from tailrace.core.pending.units import Unit
+from tailrace.core.pending.rows import HELD_FROM, Delivery
 from tailrace.core.replies import PendingEntry, PendingSummaryReply
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
 
@@ -29,7 +27,6 @@ _ROW_BYTES: Final = 2 * ITEM_BYTES
 """The greatest size of a row in a reply, without the name of its consumer."""
 
 _name_of: Final = attrgetter("consumer")
-_owner_name_of: Final = attrgetter("name")
 
 UNOWNED_IDLE_MS = -1
 """The idle time in milliseconds that replies show for an unowned entry."""
@@ -54,7 +51,7 @@ def pending_summary(execution: Execution, command: PendingSummary) -> PendingSum
 
 def pending_range(execution: Execution, command: PendingRange) -> list[PendingEntry]:
     """XPENDING with a range: pending entries in id order. O(log n + entries returned), and with IDLE as
-    `IdleRange.entries`.
+    `idle_in_range`.
 
     Raises NOGROUP, REPLY_TOO_LARGE and LIMIT_EXCEEDED.
     """
@@ -76,9 +73,9 @@ def _idle_in_range(
 ) -> list[PendingEntry]:
     found: list[PendingEntry] = []
     rows = PendingRows(execution, group, consumer)
-    entries = IdleRange(group, consumer, command, execution.now_ms).entries()
-    while some := list(islice(entries, LOOKUP_CHUNK)):
-        found += rows.of_entries(some)
+    ids = idle_in_range(group, consumer, command, execution.now_ms)
+    while some := list(islice(ids, LOOKUP_CHUNK)):
+        found += rows.of(some, len(some))
     return found
 
 
@@ -126,47 +123,19 @@ class PendingRows:
         return pending.ids(start) if self._consumer is None else pending.ids_of(self._consumer, start)
 
     def of(self, ids: Sequence[StreamId], most: int) -> list[PendingEntry]:
-        """Return the first `most` rows of `ids`, which rise and are all pending. O(ids + runs in between).
+        """Return the first `most` rows of `ids`, which rise and are all pending. O(ids).
 
         Raises REPLY_TOO_LARGE.
         """
-        rows: list[PendingEntry] = []
-        for run, some in self._pending.by_run(ids, self._consumer) if ids else ():
-            rows += self._of_scattered(some) if run is None else self._of_run(run, some)
-        del rows[most:]
-        self._charge(rows)
-        return rows
-
-    def of_entries(self, entries: Iterable[tuple[StreamId, Unit]]) -> list[PendingEntry]:
-        """Return the rows of `entries`, each with its unit. O(entries). Raises REPLY_TOO_LARGE."""
-        rows = [self._row(value, unit) for value, unit in entries]
-        self._charge(rows)
-        return rows
-
-    def _charge(self, rows: Sequence[PendingEntry]) -> None:
+        found = self._pending.of(ids[:most])
+        columns = {each: self._columns_of(each) for each in set(found)}
+        rows = list(map(PendingEntry, ids, *zip(*map(columns.__getitem__, found), strict=True)))
         names_bytes = sum(map(len, filter(None, map(_name_of, rows))))
         self._room.charge(_ROW_BYTES * len(rows) + NAME_GROWTH_MAX * names_bytes)
+        return rows
 
-    def _of_run(self, run: Run, ids: Sequence[StreamId]) -> Iterable[PendingEntry]:
-        if isinstance(run, Strip):
-            owners, times, counts = run.columns(ids)
-            idle_of = {at_ms: idle_since(at_ms, self._now_ms) for at_ms in set(times)}
-            idles = map(idle_of.__getitem__, times)
-            return map(PendingEntry, ids, map(_owner_name_of, owners), idles, times, counts)
-        assert run.consumer is not None, "a run always has an owner"
-        at_ms = run.delivered_at_ms
-        idle_ms = idle_since(at_ms, self._now_ms)
-        same = (repeat(run.consumer.name), repeat(idle_ms), repeat(at_ms), repeat(run.deliveries))
-        return map(PendingEntry, ids, *same)
-
-    def _of_scattered(self, ids: Sequence[StreamId]) -> Iterator[PendingEntry]:
-        return map(self._row, ids, self._pending.units_at(ids))
-
-    def _row(self, value: StreamId, unit: Unit) -> PendingEntry:
-        owner = unit.consumer
-        if owner is None:
-            count, until_ms = unit.deliveries_of(value), unit.delivered_at_ms or None
-            return PendingEntry(value, None, UNOWNED_IDLE_MS, 0, count, until_ms)
-        at_ms = unit.delivered_at_ms
-        idle_ms = idle_since(at_ms, self._now_ms)
-        return PendingEntry(value, owner.name, idle_ms, at_ms, unit.deliveries_of(value))
+    def _columns_of(self, delivery: Delivery) -> tuple[bytes | None, int, int, int, int | None]:
+        consumer, at_ms, count = delivery
+        if consumer is None:
+            return None, UNOWNED_IDLE_MS, 0, count, at_ms - HELD_FROM if at_ms >= HELD_FROM else None
+        return consumer.name, idle_since(at_ms, self._now_ms), at_ms, count, None

@@ -42,7 +42,7 @@ def referenced_among(stream: Stream, ids: Sequence[StreamId]) -> Sequence[Stream
     for group in stream.ordered.values():
         referenced += group.held_among(ids)
     for group in _groups_with_pending(stream, ids):
-        referenced += group.pending.units_of(ids)
+        referenced += group.pending.present(ids)
     return rising(referenced)
 
 

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import eq, lshift, or_
-from typing import Final, TypeAlias, overload
+from typing import Final, Self, TypeAlias, overload
 
 from tailrace.core.stream_id import RUN_MIN, SEQ_BITS, U64_MAX, StreamId
 
@@ -30,7 +30,7 @@ class PackedIds(Sequence[StreamId]):
         self._seq = seq
 
     @classmethod
-    def of(cls, ids: Sequence[StreamId]) -> PackedIds:
+    def of(cls, ids: Sequence[StreamId]) -> Self:
         """Pack `ids`, which rise. O(n)."""
         return cls(array("Q", [i >> SEQ_BITS for i in ids]), array("Q", [i & U64_MAX for i in ids]))
 

@@ -1,7 +1,7 @@
 """The state of a stream and of a group as bytes, for the checkpoint.
 
 A stream's state has everything except its sealed blocks and its groups. It contains how many there are, so
-that recovery detects a missing row. A group's state has its pending units in order of delivery, and at the
+that recovery detects a missing row. A group's state has its pending entries in order of delivery, and at the
 end, because older data and most groups lack them, its settings and its order by key. This module never reads
 or writes a file.
 """
@@ -16,7 +16,7 @@ import msgspec
 
 from tailrace.core.group import Group
 from tailrace.core.group_settings import NO_SETTINGS, GroupSettings
-from tailrace.core.id_keys import IdTable, OrderedIdTable
+from tailrace.core.id_keys import IdTable, OrderedIdTable, are_rising
 from tailrace.core.idempotency.epochs import Epoch
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.idempotency.timed_keys import Remembered
@@ -24,13 +24,13 @@ from tailrace.core.key_order import KeyOrder
 from tailrace.core.log.block import Block
 from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.delivery_order import opened
-from tailrace.core.pending.run import Run
-from tailrace.core.pending.units import Bunch, Single, Unit
+from tailrace.core.pending.rows import HELD_FROM, UNOWNED
+from tailrace.core.pending.stored import Stored, restore, stored
 from tailrace.core.retention import Retention, RetentionRules
 from tailrace.core.schedule import Schedule
 from tailrace.core.storage.ids import id_bytes, id_of, ids_bytes, ids_of
 from tailrace.core.stream import Stream
+from tailrace.core.stream_id import StreamId
 
 
 def settings_row(group: Group) -> list[Any]:
@@ -105,12 +105,13 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.decode
 
 _UNOWNED: Final = -1
-"""The owner's number of a unit without an owner."""
+"""The owner's number of entries without an owner."""
 
 _RUN: Final = False
 _SINGLE: Final = True
 _BUNCH: Final = 2
-"""Kinds of pending units in a group's state. The first two are booleans for data of earlier releases."""
+"""Kinds of pending entries in a group's state: with rising ids and one count, one entry, and all others. The
+first two are booleans for data of earlier releases."""
 
 
 # --- a stream --------------------------------------------------------------------------------------
@@ -251,45 +252,48 @@ def _keys_of(rows: list[list[Any]]) -> OrderedDict[bytes, Remembered]:
 
 
 def encode_group(group: Group) -> bytes:
-    """Return the state of `group` as bytes. O(pending units), and O(entries) for each run with removed
-    entries."""
+    """Return the state of `group` as bytes. O(pending entries), O(n log n) of those in no run."""
     numbers = {id(consumer): number for number, consumer in enumerate(group.consumers.values())}
     consumers = [[c.name, c.seen_at_ms, c.active_at_ms] for c in group.consumers.values()]
-    units = [_unit_row(unit, numbers) for unit in opened(group.pending.units())]
+    pending = [_stored_row(*each, numbers) for each in stored(group.pending)]
     position = [id_bytes(group.last_delivered_id), group.entries_read]
-    return _encode([group.name, *position, consumers, group.pending.count, units, *settings_row(group)])
+    return _encode([group.name, *position, consumers, group.pending.count, pending, *settings_row(group)])
 
 
-def _unit_row(unit: Unit, numbers: dict[int, int]) -> list[Any]:
-    owner = _UNOWNED if unit.consumer is None else numbers[id(unit.consumer)]
-    if isinstance(unit, Single):
-        return [_SINGLE, id_bytes(unit.id), owner, unit.delivered_at_ms, unit.deliveries]
-    if isinstance(unit, Run):
-        return [_RUN, ids_bytes(unit.packed_live_ids()), owner, unit.delivered_at_ms, unit.deliveries]
-    assert isinstance(unit, Bunch)
-    ids, deliveries = list(unit.members), list(unit.members.values())
-    return [_BUNCH, ids_bytes(ids), owner, unit.delivered_at_ms, deliveries]
+def _stored_row(
+    ids: Sequence[StreamId],
+    consumer: Consumer | None,
+    at_ms: int,
+    counts: int | Sequence[int],
+    numbers: dict[int, int],
+) -> list[Any]:
+    owner = _UNOWNED if consumer is None else numbers[id(consumer)]
+    if consumer is None:
+        at_ms = 0 if at_ms == UNOWNED else at_ms - HELD_FROM
+    if isinstance(counts, int) and len(ids) == 1:
+        return [_SINGLE, id_bytes(ids[0]), owner, at_ms, counts]
+    if isinstance(counts, int) and consumer is not None and are_rising(ids):
+        return [_RUN, ids_bytes(pack_ids(ids)), owner, at_ms, counts]
+    return [_BUNCH, ids_bytes(ids), owner, at_ms, [counts] * len(ids) if isinstance(counts, int) else counts]
 
 
 def decode_group(raw: bytes) -> Group:
     """Return the group with its consumers and pending entries: the inverse of `encode_group`."""
-    name, last_delivered_id, entries_read, consumers, count, units, *settings = _decode(raw)
+    name, last_delivered_id, entries_read, consumers, count, pending, *settings = _decode(raw)
     group = Group(name, id_of(last_delivered_id), entries_read)
     restore_settings(group, settings)
     for consumer_name, seen_at_ms, active_at_ms in consumers:
         consumer = group.consumers[consumer_name] = Consumer(consumer_name, seen_at_ms)
         consumer.active_at_ms = active_at_ms
     owners = list(group.consumers.values())
-    group.pending.restore(_unit_of(row, owners) for row in units)
-    assert group.pending.count == count, "the row's units differ from its number of pending entries"
+    restore(group.pending, (_stored_of(row, owners) for row in pending))
+    assert group.pending.count == count, "the row's entries differ from its number of pending entries"
     return group
 
 
-def _unit_of(row: list[Any], owners: list[Consumer]) -> Unit:
-    kind, ids, owner, delivered_at_ms, deliveries = row
+def _stored_of(row: list[Any], owners: list[Consumer]) -> Stored:
+    kind, ids, owner, at_ms, counts = row
     consumer = None if owner == _UNOWNED else owners[owner]
-    if kind == _SINGLE:
-        return Single(id_of(ids), consumer, delivered_at_ms, deliveries)
-    if kind == _BUNCH:
-        return Bunch(ids_of(ids), consumer, delivered_at_ms, deliveries)
-    return Run(pack_ids(ids_of(ids)), owners[owner], delivered_at_ms, deliveries)
+    if consumer is None:
+        at_ms = HELD_FROM + at_ms if at_ms else UNOWNED
+    return (id_of(ids),) if kind == _SINGLE else ids_of(ids), consumer, at_ms, counts

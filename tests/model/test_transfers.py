@@ -1,7 +1,7 @@
 """Transfers of pending entries against the naive model, with crashes.
 
 The limits from which on the engine works in another way are small, and differ from program to program: so
-small programs meet parts, strips, bunches and entries that leave later. A read may do little work.
+small programs meet segments that are divided, joined and full, and batches. A read may do little work.
 The reads of one kind together return what one read without a limit would return, in the same order.
 """
 
@@ -19,21 +19,15 @@ from hypothesis.stateful import initialize, rule
 from tailrace.core import commands as c
 from tailrace.core import garbage
 from tailrace.core.bounds import pending_work
-from tailrace.core.handlers import auto_claim, idle_entries, idle_ranges, owned_entries, pending_views
+from tailrace.core.handlers import auto_claim, idle_entries, owned_entries, pending_views
 from tailrace.core.invariants import check
-from tailrace.core.pending import (
-    bulk_removal,
-    packing,
-    regrouping,
-    scattered,
-    scattered_part,
-    sorted_view,
-)
 from tests.model.crashing import Crashing, settings_of_a_run
 from tests.model.naive import Budget
 from tests.model.streams import Id, text, trim_rule
 from tests.model.transfers import Claim, Filter, TransferModel
 from tests.model.views import full
+from tests.support import pending_limits
+from tests.support.pending_order import ids_in_order
 from tests.support.redis_like import START_MS, R, Word, readable
 
 KEY: Final = "s"
@@ -62,27 +56,12 @@ CLAIMS: Final = st.builds(
 )
 
 LIMITS: Final[dict[tuple[Any, str], tuple[int, ...]]] = {
-    (bulk_removal, "UNLINKED_AT_ONCE_MAX"): (0, 1, 3, 100),
-    (bulk_removal, "BUNCH_LENGTH_MAX"): (5,),
-    (bulk_removal, "_SHARE"): (1, 4),
-    (bulk_removal, "_IDS_PER_SPAN"): (1, 64),
-    (packing, "PACK_LENGTH"): (3, 6, 1_024),
-    (packing, "PACK_LENGTH_MIN"): (2, 3),
-    (regrouping, "BUNCH_LENGTH_MAX"): (5,),
-    (regrouping, "_AT_ONCE"): (1, 3, 100),
-    (regrouping, "_LARGE_LENGTH_MIN"): (1, 4),
-    (scattered, "PART_LENGTH_MAX"): (2, 4, 100),
-    (scattered_part, "_FEW_SPANS"): (0, 1, 16),
-    (scattered_part, "_SHARE"): (1, 8),
-    (sorted_view, "_CHANGES_SHARE"): (1, 4),
-    (idle_ranges, "_WALK_SHARE"): (1, 50_000, 1_000_000),
-    (idle_ranges, "_LOOKUP_CHUNK"): (1, 3, 100),
+    **pending_limits.LIMITS,
     (idle_entries, "_LOOKUP_CHUNK"): (7, 100),
     (owned_entries, "_LOOKUP_CHUNK"): (1, 3, 100),
     (pending_views, "LOOKUP_CHUNK"): (1, 3, 100),
     (auto_claim, "SCAN_CHUNK"): (1, 3, 100),
     (pending_work, "PENDING_STEPS_MAX"): (1, 9, 30, 40_000),
-    (pending_work, "PACKED_PER_UNIT"): (1, 8),
     (garbage, "FREED_PARTS_PER_TURN"): (1, 3, 1_000),
     (garbage, "_STEP"): (1, 3, 100),
 }
@@ -423,12 +402,11 @@ class Transfers(Crashing):
 
     @rule()
     def look(self) -> None:
-        """Not after every step: looking sorts the tables, and takes out of them what is leaving."""
+        """Not after every step: looking takes entries out of batches that they left."""
         assert _state(self.r, KEY) == full(self.model.streams[KEY])
         for name, group in self.model.streams[KEY].groups.items():
-            units = self.disk.engine.keyspace.streams[b"s"].groups[name.encode()].pending.units()
-            order = [(value >> 64, 0) for unit in units for value in unit.live_ids()]
-            assert order == [item.id for item in group.pel]
+            pending = self.disk.engine.keyspace.streams[b"s"].groups[name.encode()].pending
+            assert [(value >> 64, 0) for value in ids_in_order(pending)] == [item.id for item in group.pel]
         check(self.disk.engine.keyspace)
 
 

@@ -73,7 +73,6 @@ class Scene:
     def transfer(self) -> None:
         """Give all entries of alice to bob."""
         self.pending.transfer(self.alice, self.bob)
-        self.alice = self.alice.without_entries()
 
     def group(self) -> Group:
         group = Group(b"g", 0, 0)
@@ -100,7 +99,7 @@ STEPS: Final[dict[str, Callable[[Scene], object]]] = {
     "nack": lambda scene: scene.pending.nack(counted(scene.shuffled[::2]), scene.counts[::2]),
     "hold": lambda scene: scene.pending.hold(counted(scene.shuffled), scene.counts, 9),
     "present": lambda scene: scene.pending.present(counted(scene.shuffled)),
-    "units of ids": lambda scene: scene.pending.units_of(counted(scene.shuffled)),
+    "find": lambda scene: scene.pending.find_all(counted(scene.shuffled)),
     "remove": lambda scene: scene.pending.remove(counted(scene.shuffled[1:])),
     "remove one by one": lambda scene: remove_each(scene.pending, counted(scene.ids[1:])),
     "deliver again": lambda scene: scene.pending.deliver(counted(scene.ids), scene.bob, 2),
@@ -126,7 +125,7 @@ def test_ids_with_one_hash_are_compared_a_limited_number_of_times(step: str, por
 
 
 @pytest.mark.parametrize("portion", [4, 100])
-def test_runs_of_ids_with_one_hash_are_found_without_many_comparisons(portion: int) -> None:
+def test_segments_of_ids_with_one_hash_are_found_without_many_comparisons(portion: int) -> None:
     pending, alice = PendingEntriesList(), Consumer(b"alice", 0)
     ids = colliding_ids(COUNT)
     for start in range(0, COUNT, portion):
@@ -134,12 +133,12 @@ def test_runs_of_ids_with_one_hash_are_found_without_many_comparisons(portion: i
     assert most_equal_hashes(pending) <= FEW_IDS
     assert most_equal_hashes(alice) <= FEW_IDS
     spans = spans_of(ids)
-    for run in pending.runs.values():
-        run.positions_of(ids[:: COUNT // 7])
-        spans.mask(run.ids)
+    for segment in pending.table.segments.segments:
+        segment.positions_of(ids[:: COUNT // 7])
+        spans.mask(segment.ids)
     assert most_equal_hashes(spans) <= FEW_IDS
     Counted.comparisons = 0
-    assert len(pending.units_of(counted(ids))) == COUNT
+    assert len(pending.find_all(counted(ids))) == COUNT
     pending.remove(counted(ids[::2]))
     assert Counted.comparisons <= LOOKS_MAX * COUNT
 

@@ -25,6 +25,7 @@ from tailrace.core.storage import checkpoint
 from tailrace.core.storage.damage import Damage
 from tailrace.core.storage.records import decode_effects, encode_effects
 from tests.support.engine_calls import FRAGMENT, Calls, at
+from tests.support.pending_order import ids_in_order
 from tests.support.seeds import seeds
 from tests.unit.test_replay import picture
 from tests.unit.test_storage import Disk
@@ -65,9 +66,7 @@ def seen(calls: Calls, key: bytes) -> Any:
     full = calls.reply(c.InfoStream(key, 0))
     info = replace(full, info=replace(full.info, incarnation=None))
     groups = calls.engine.keyspace.streams[key].groups
-    orders = [
-        [value for unit in group.pending.order for value in unit.live_ids()] for group in groups.values()
-    ]
+    orders = [ids_in_order(group.pending) for group in groups.values()]
     return info, orders
 
 

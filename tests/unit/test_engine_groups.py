@@ -13,6 +13,7 @@ from tailrace.core.errors import ErrorCode
 from tailrace.core.invariants import check
 from tailrace.core.replies import DeleteResult
 from tests.support.engine_calls import Calls, at, texts
+from tests.support.pending_order import ids_in_order
 from tests.support.seeds import seeds
 
 IDS = [f"{number}-0" for number in range(1, 101)]
@@ -75,7 +76,7 @@ def test_a_stretch_claimed_from_a_delivery_stays_in_one_piece(calls: Calls) -> N
     check(calls.engine.keyspace)
     group = calls.engine.keyspace.group(b"s", b"g")
     assert group is not None
-    assert (len(group.pending.runs), len(group.pending.scattered)) == (3, 0)
+    assert len(group.pending.table.segments) == 1
     assert {consumer for _, consumer, _ in pending(calls)[:80]} == {b"bob"}
     assert pending(calls)[80:] == [(each, b"alice", 1) for each in IDS[80:]]
 
@@ -111,8 +112,7 @@ def test_scattered_entries_stay_as_they_are_whatever_is_claimed_nacked_and_ackno
         check(calls.engine.keyspace)
         group = calls.engine.keyspace.group(b"s", b"g")
         assert group is not None
-        listed = [value for unit in group.pending.order for value in unit.live_ids()]
-        assert listed == order
+        assert ids_in_order(group.pending) == order
         assert {at(each): (owner, count) for each, owner, count in pending(calls)} == expected
 
 
@@ -189,7 +189,7 @@ def test_a_run_that_the_group_is_moved_back_into_is_delivered_anew(calls: Calls)
 def test_a_check_names_the_stream_that_contradicts_itself(calls: Calls) -> None:
     group = calls.engine.keyspace.group(b"s", b"g")
     assert group is not None
-    group.pending.count += 1
+    group.pending.table.count += 1
     with pytest.raises(AssertionError, match="stream b's': the count of pending entries is wrong"):
         check(calls.engine.keyspace)
 

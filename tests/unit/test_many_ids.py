@@ -18,7 +18,9 @@ from tailrace.core.log.id_sequence import pack_ids
 from tailrace.core.parser import parse_request
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.pending_list import PendingEntriesList
+from tailrace.core.pending.rows import Delivery
 from tests.support.engine_calls import FRAGMENT
+from tests.support.pending_order import entries_in_order
 from tests.support.seeds import seeds
 
 ENTRIES: Final = 150
@@ -85,7 +87,7 @@ class Twin:
             views += [("XPENDING", "s", group, "-", "+", "10000"), ("XINFO", "CONSUMERS", "s", group)]
         replies = [engine.execute(command(*words), self.now_ms).reply for words in views]
         orders = [
-            [(unit.delivered_at_ms, value) for unit in pending.order for value in unit.live_ids()]
+            [(at_ms, value) for value, _, at_ms in entries_in_order(pending)]
             for pending in (engine.keyspace.streams[b"s"].groups[group].pending for group in GROUPS)
         ]
         return repr((replies, orders))
@@ -231,7 +233,7 @@ def test_claiming_ids_in_no_order_compares_each_with_its_neighbours_only() -> No
 
 
 @pytest.mark.parametrize("gap", [1, 2, 1 << 64])
-def test_units_of_many_ids_are_those_of_each_id(gap: int) -> None:
+def test_deliveries_of_many_ids_are_those_of_each_id(gap: int) -> None:
     pending, alice = PendingEntriesList(), Consumer(b"alice", 0)
     ids = list(range(gap, 400 * gap, gap))
     for start in (20, 120, 300):
@@ -242,19 +244,12 @@ def test_units_of_many_ids_are_those_of_each_id(gap: int) -> None:
     asked = [0, *ids[::-1], 401 * gap, 5 * gap + gap // 2]
     for some in (asked, asked[:7], asked[100:300], [5], ids[125:150]):
         found = {value: unit for value in some if (unit := pending.get(value)) is not None}
-        assert pending.units_of(some) == found
+        assert pending.find_all(some) == found
         assert pending.present(some) == sorted(found) or set(pending.present(some)) == set(found)
 
 
 def test_there_is_nothing_to_find_in_an_empty_list() -> None:
-    assert PendingEntriesList().units_of([1, 2, 3, 4, 5]) == {}
-
-
-def test_ids_between_those_of_a_run_are_not_removed_from_it() -> None:
-    pending, alice = PendingEntriesList(), Consumer(b"alice", 0)
-    pending.deliver(pack_ids(list(range(10, 200, 10))), alice, 1)
-    pending.remove_present([11, 12, 13, 14, 15])
-    assert pending.count == alice.pending_count == 19
+    assert PendingEntriesList().find_all([1, 2, 3, 4, 5]) == {}
 
 
 @pytest.mark.parametrize("counts", [[2] * 6, [2, 3, 2, 9, 1, 2]])
@@ -262,11 +257,8 @@ def test_claiming_all_entries_of_a_claim_again_moves_them_with_their_new_counts(
     pending, alice, bob = PendingEntriesList(), Consumer(b"alice", 0), Consumer(b"bob", 0)
     ids = [70, 30, 50, 10, 90, 20]
     pending.claim(ids, alice, 1, [1] * 6)
-    unit = pending.get(10)
     pending.claim(ids, bob, 2, counts)
-    assert pending.get(10) is unit
-    assert unit is not None
-    assert (unit.consumer, unit.delivered_at_ms, unit.counts_of(ids)) == (bob, 2, counts)
+    assert [pending.get(value) for value in ids] == [Delivery(bob, 2, count) for count in counts]
     assert (alice.pending_count, list(pending.ids_of(bob))) == (0, sorted(ids))
     pending.remove(ids[:5])
     assert list(pending.ids()) == list(pending.ids_of(bob)) == [20]

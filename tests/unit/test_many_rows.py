@@ -24,7 +24,6 @@ from tailrace.core.invariants import check
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR
 from tailrace.core.log.entry_json import Shape
 from tailrace.core.parser import parse_request
-from tailrace.core.pending.units import BUNCH_LENGTH_MAX
 from tailrace.core.replies import ClaimReply
 from tests.support.engine_calls import FRAGMENT
 from tests.support.seeds import seeds
@@ -44,24 +43,6 @@ def delivered(entries: int, count: int) -> Engine:
 # --- what they give --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", seeds(20))
-def test_pending_entries_are_divided_by_their_units(seed: int) -> None:
-    random = Random(seed)
-    step = random.choice((1, 1 << 64))
-    engine = filled([step * number for number in range(1, 150)], 7, b"g", b"h")
-    for _ in range(4):
-        disturb(engine, random)
-    for group in stream_of(engine).groups.values():
-        pending = group.pending
-        for owner in (None, *group.consumers.values()):
-            ids = list(pending.ids() if owner is None else pending.ids_of(owner))
-            pieces = list(pending.by_run(ids, owner))
-            assert [value for _, some in pieces for value in some] == ids
-            for run, some in pieces:
-                expected = [None if value in pending.scattered else pending.get(value) for value in some]
-                assert expected == [run] * len(some)
-
-
 def expected_scan(
     engine: Engine, count: int, min_idle_ms: int, now_ms: int
 ) -> tuple[list[int], list[int], int]:
@@ -78,7 +59,7 @@ def expected_scan(
         assert unit is not None
         if value not in stream.log:
             dropped.append(value)
-        elif unit.consumer is None or idle_since(unit.delivered_at_ms, now_ms) >= min_idle_ms:
+        elif unit.consumer is None or idle_since(unit.at_ms, now_ms) >= min_idle_ms:
             claimed.append(value)
     return claimed, dropped, 0
 
@@ -130,12 +111,11 @@ def test_rows_that_do_not_fit_are_refused_before_they_are_made(show: c.Command) 
 
 
 @pytest.mark.parametrize("count", [5_000, 10, 1])
-def test_pending_entries_that_were_trimmed_cost_a_claim_one_look_for_each_unit(count: int) -> None:
+def test_pending_entries_that_were_trimmed_cost_a_claim_one_look_for_each_stretch(count: int) -> None:
     engine = delivered(5_000, count)
     if count == 1:
         ids = tuple(range(1, 5_001))
         engine.execute(c.Claim(b"s", b"g", b"b", c.ClaimOptions(0, ids[::-1])), 3)
-        assert len(list(stream_of(engine).groups[b"g"].pending.order)) == -(-5_000 // BUNCH_LENGTH_MAX)
     new = (c.ReadFrom(b"s", c.Special.NEW),)
     read = c.ReadGroup(b"g", b"z", new, c.ReadLimits(count=10), claim_min_idle_ms=0, block_ms=1_000)
     engine.execute(command("XTRIM", "s", "MAXLEN", 0), 3)

@@ -9,7 +9,7 @@ import pytest
 
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
-from tailrace.core.pending import regrouping, scattered
+from tests.support.pending_limits import set_limits
 from tests.support.seeds import seeds
 from tests.unit.test_large_removals import pending_of
 from tests.unit.test_many_ids import calls_of, command
@@ -27,9 +27,8 @@ def test_claims_of_scattered_entries_leave_them_in_the_order_of_the_claims(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = Random(seed)
-    monkeypatch.setattr(regrouping, "_AT_ONCE", random.choice((8, 40, 4_096)))
-    monkeypatch.setattr(regrouping, "_LARGE_LENGTH_MIN", random.choice((4, 32)))
-    monkeypatch.setattr(scattered, "PART_LENGTH_MAX", random.choice((20, 1_000)))
+    if seed % 3:
+        set_limits(monkeypatch, random)
     engine = filled([number << 64 for number in range(1, ENTRIES + 1)], 100, b"g")
     engine.execute(command("XREADGROUP", "GROUP", "g", "reader", "STREAMS", "s", ">"), 2)
     rows = [(number, "reader") for number in range(1, ENTRIES + 1)]
@@ -69,14 +68,12 @@ def claimed_a_few_at_a_time(entries: int, together: int, node: int = 100) -> tup
 
 @pytest.mark.parametrize("together", [3, 4])
 def test_a_claim_of_many_takes_few_calls_for_each_entry_that_was_claimed_in_no_order(
-    together: int, monkeypatch: pytest.MonkeyPatch
+    together: int,
 ) -> None:
-    monkeypatch.setattr(scattered, "PART_LENGTH_MAX", 500)
     engine, numbers = claimed_a_few_at_a_time(4_000, together)
     group = stream_of(engine).groups[b"g"]
     ids = [number << 64 for number in numbers[:3_000]]
     work = calls_of(lambda: group.pending.claim(ids, group.consumers[b"alice"], 10_000, [2] * len(ids)))
     check(engine.keyspace)
     assert [value >> 64 for value, _, _ in pending_of(engine)[0]] == [*numbers[3_000:], *numbers[:3_000]]
-    # Changing 128 entries at once took 15 calls for each of those that were claimed three at a time.
     assert work < 9 * 3_000

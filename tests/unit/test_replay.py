@@ -22,6 +22,7 @@ from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
+from tests.support.pending_order import ids_in_order
 from tests.support.seeds import seeds
 
 KEYS = (b"s", b"t")
@@ -239,7 +240,7 @@ def picture(keyspace: Keyspace, now_ms: int) -> Any:
         for key in keyspace.streams
     }
     orders = {
-        (key, name): [value for unit in group.pending.units() for value in unit.live_ids()]
+        (key, name): ids_in_order(group.pending)
         for key, stream in keyspace.streams.items()
         for name, group in stream.groups.items()
     }

@@ -282,7 +282,7 @@ def test_a_group_that_contradicts_itself_is_damage(kept: tuple[Path, Any]) -> No
     directory, _ = kept
     with inspected(directory) as inspection:
         keyspace = recover(inspection.connection, inspection.connection).keyspace
-        keyspace.streams[b"one"].groups[b"g"].pending.count += 1
+        keyspace.streams[b"one"].groups[b"g"].pending.table.count += 1
         with pytest.raises(Damage, match="b'g' of stream b'one'"):
             check_groups(keyspace)
 

@@ -1,32 +1,24 @@
-"""After transfers, all commands behave in the same way however many entries one step removes or packs."""
+"""After transfers, all commands behave in the same way whatever the limits of segments are."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import pytest
 
 from tailrace.core import commands as c
 from tailrace.core.engine import Engine
 from tailrace.core.invariants import check
-from tailrace.core.pending import bulk_removal as removal_module
-from tailrace.core.pending import packing as packing_module
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.packing import PACK_LENGTH, PACK_LENGTH_MIN
-from tailrace.core.storage.state import decode_group, encode_group
 from tests.support.seeds import some_each_day
 from tests.unit.test_many_ids import command
-from tests.unit.test_replay import KEYS, Program, picture
-from tests.unit.test_strips import outcome_of
-from tests.unit.test_trim_work import filled, stream_of
+from tests.unit.test_replay import KEYS, Program
+from tests.unit.test_segments import compare_program
+from tests.unit.test_trim_work import filled
 
 STEPS: Final = 400
-ALL_AT_ONCE: Final = 10**9
-
-AtOnce: TypeAlias = Callable[..., None]
 
 
 class Transfers(Program):
@@ -83,54 +75,12 @@ class Transfers(Program):
         return self.random.choices(makers, (6, 20, 14, 30, 12, 4, 4, 2, 6, 2, 6))[0]()
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> AtOnce:
-    """Sets how many entries a removal unlinks at once, and how many form a strip."""
-
-    def set_limits(unlinked: int, packed: int = PACK_LENGTH) -> None:
-        monkeypatch.setattr(removal_module, "UNLINKED_AT_ONCE_MAX", unlinked)
-        monkeypatch.setattr(packing_module, "PACK_LENGTH", packed)
-        monkeypatch.setattr(packing_module, "PACK_LENGTH_MIN", min(packed // 4, PACK_LENGTH_MIN))
-
-    return set_limits
-
-
 @pytest.mark.parametrize("first_seed", some_each_day(range(0, 60, 12), 5))
-def test_commands_have_the_same_results_after_transfers_whatever_is_done_at_once(
-    first_seed: int, at_once: AtOnce
+def test_commands_have_the_same_results_after_transfers_whatever_the_limits_are(
+    first_seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(first_seed, first_seed + 12):
-        compare_program(seed, at_once)
-
-
-def compare_program(seed: int, at_once: AtOnce) -> None:
-    """Compare a program with small limits with the same program without them."""
-    at_once(ALL_AT_ONCE)
-    plain = Engine()
-    program = Transfers(seed, plain)
-    steps: list[tuple[c.Command, int, Any]] = []
-    now_ms = 1000
-    for _ in range(STEPS):
-        now_ms += program.random.choice([0, 1, 5, 100])
-        step = program.next()
-        steps.append((step, now_ms, outcome_of(plain, step, now_ms)))
-    at_once(
-        program.random.choice([0, 3, ALL_AT_ONCE]),
-        program.random.choice([8, PACK_LENGTH, PACK_LENGTH]),
-    )
-    other = Engine()
-    for step, at_ms, expected in steps:
-        assert outcome_of(other, step, at_ms) == expected, step
-        # A check takes out of the tables what is leaving them.
-        if program.random.random() < 0.7:
-            check(other.keyspace)
-        if program.random.random() < 0.3:
-            other.keyspace.garbage.free_some()
-            check(other.keyspace)
-        for stream in other.keyspace.streams.values():
-            for group in stream.groups.values():
-                assert encode_group(decode_group(encode_group(group))) == encode_group(group)
-    assert picture(other.keyspace, now_ms) == picture(plain.keyspace, now_ms)
+        compare_program(Transfers(seed, Engine()), STEPS, monkeypatch)
 
 
 def scattered(entries: int) -> Engine:
@@ -148,8 +98,7 @@ def reply_of(engine: Engine, command: c.Command) -> Any:
     return engine.execute(command, 6_000).reply
 
 
-def test_a_dead_letter_names_the_consumer_that_got_the_entry_by_a_transfer(at_once: AtOnce) -> None:
-    at_once(0)
+def test_a_dead_letter_names_the_consumer_that_got_the_entry_by_a_transfer() -> None:
     engine = scattered(40)
     engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
     engine.execute(c.ConfigureGroup(b"s", b"g", max_deliveries=1, dead_letter_stream=b"dead"), 5_000)
@@ -160,10 +109,7 @@ def test_a_dead_letter_names_the_consumer_that_got_the_entry_by_a_transfer(at_on
 
 
 @pytest.mark.parametrize("is_freed", [False, True])
-def test_transferred_entries_of_a_deleted_consumer_are_not_claimed(
-    at_once: AtOnce, *, is_freed: bool
-) -> None:
-    at_once(0)
+def test_transferred_entries_of_a_deleted_consumer_are_not_claimed(*, is_freed: bool) -> None:
     engine = scattered(40)
     engine.execute(command("XCLAIM", "s", "g", "c", 0, "5-0"), 5_000)
     engine.execute(command("XCLAIM", "s", "g", "c", 0, "9-0"), 5_000)
@@ -177,8 +123,7 @@ def test_transferred_entries_of_a_deleted_consumer_are_not_claimed(
     check(engine.keyspace)
 
 
-def test_idle_entries_of_one_consumer_include_those_that_it_got_by_a_transfer(at_once: AtOnce) -> None:
-    at_once(0)
+def test_idle_entries_of_one_consumer_include_those_that_it_got_by_a_transfer() -> None:
     engine = scattered(40)
     engine.execute(command("XCLAIM", "s", "g", "c", 0, "5-0"), 5_000)
     engine.execute(c.DeleteConsumer(b"s", b"g", b"a", transfer_to=b"b"), 5_000)
@@ -187,13 +132,10 @@ def test_idle_entries_of_one_consumer_include_those_that_it_got_by_a_transfer(at
     assert {row.consumer for row in rows} == {b"b"}
 
 
-def test_a_deleted_consumer_with_transferred_entries_is_freed_without_the_garbage_collector(
-    at_once: AtOnce,
-) -> None:
+def test_a_deleted_consumer_with_transferred_entries_is_freed_without_the_garbage_collector() -> None:
     def consumer_count() -> int:
         return sum(isinstance(each, Consumer) for each in gc.get_objects())
 
-    at_once(0)
     gc.collect()
     gc.disable()
     try:
@@ -205,17 +147,3 @@ def test_a_deleted_consumer_with_transferred_entries_is_freed_without_the_garbag
         assert consumer_count() == before
     finally:
         gc.enable()
-
-
-def test_a_consumer_without_entries_forgets_the_strips_that_another_one_took_along(at_once: AtOnce) -> None:
-    at_once(0, 8)
-    engine = filled([number << 64 for number in range(1, 21)], 100, b"g")
-    for at in range(20):
-        engine.execute(
-            command("XREADGROUP", "GROUP", "g", "ab"[at % 2], "COUNT", 1, "STREAMS", "s", ">"), 2 + at
-        )
-    engine.execute(command("XACK", "s", "g", *(f"{number}-0" for number in range(2, 21, 2))), 30)
-    assert stream_of(engine).groups[b"g"].consumers[b"b"].runs
-    engine.execute(c.DeleteConsumer(b"s", b"g", b"a"), 31)
-    engine.execute(c.DeleteConsumer(b"s", b"g", b"b", transfer_to=b"c"), 32)
-    check(engine.keyspace)
