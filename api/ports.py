@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, Idempotency, Read, ReadGroup
+from tailrace.core.commands import Command, Idempotency
 from tailrace.core.errors import StreamError
 from tailrace.core.replies import Reply
 
@@ -51,7 +51,7 @@ Answer: TypeAlias = Reply | StreamError | StoreUnavailable
 
 
 class Watch(Protocol):
-    """A running read of `StreamStore.watch`."""
+    """A read of `SubmitStore.submit` that waits."""
 
     def cancel(self) -> bool:
         """Stop waiting. Return True if the read took no entries; then `receive` is not called.
@@ -60,6 +60,10 @@ class Watch(Protocol):
         durable.
         """
         ...
+
+
+BeginWait: TypeAlias = Callable[[Watch], None]
+"""Gets how to stop a read that begins to wait."""
 
 
 class StreamStore(Protocol):
@@ -81,21 +85,33 @@ class StreamStore(Protocol):
         """
         ...
 
-    def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
-        """Run a read, and call `receive` with its answer: once, on the event loop, after this call returns.
-
-        With `block_ms` the read waits for new entries, for entries to claim, until its timeout (the answer
-        is then a reply without entries), or until its stream or group is deleted. Waiting needs no task.
-        """
-        ...
-
     @property
     def not_ready(self) -> StoreUnavailable | None:
         """Why the store accepts no writes, and when to try again; None if it accepts them."""
         ...
 
 
-class TurnStore(StreamStore, Protocol):
+class SubmitStore(Protocol):
+    """A store that runs commands without a task."""
+
+    def submit(
+        self, command: Command, receive: Callable[[Any], None], wait: BeginWait | None = None
+    ) -> Answer:
+        """Run one command, and call `receive` once with its answer.
+
+        The call can happen before this method returns, or later on the event loop. No task is needed.
+
+        A read with `block_ms` needs `wait`. If there is nothing to read, the read waits for new entries, for
+        entries to claim, until its timeout (the answer is then a reply without entries), or until its stream
+        or group is deleted; `wait` is called first, at any time, with how to stop it.
+
+        Return the answer that `receive` gets unless the storage fails. It may be shown only after that call.
+        Return None if the answer is not known yet.
+        """
+        ...
+
+
+class TurnStore(StreamStore, SubmitStore, Protocol):
     """A store that runs long lists of commands in turns, and serves other requests in between."""
 
     async def execute_each(
@@ -122,10 +138,6 @@ class TurnStore(StreamStore, Protocol):
         `StoreUnavailable` if no command was run.
         """
         ...
-
-
-BeginWait: TypeAlias = Callable[[Watch], None]
-"""Gets how to stop a read that begins to wait."""
 
 
 class JoinedReceiver(Protocol):
@@ -164,27 +176,12 @@ class Joining(Protocol):
         ...
 
 
-class HotStore(Protocol):
-    """What hot requests need of a store: commands without a task, and appends that run together."""
+class HotStore(SubmitStore, Protocol):
+    """What hot requests need of a store: appends that run together."""
 
     @property
     def joining(self) -> Joining | None:
         """Where appends wait for each other; None if they never do."""
-        ...
-
-    def submit(
-        self, command: Command, receive: Callable[[Any], None], wait: BeginWait | None = None
-    ) -> Answer:
-        """Run one command, and call `receive` once with its answer.
-
-        The call can happen before this method returns, or later on the event loop. No task is needed.
-
-        A read with `block_ms` needs `wait`. If there is nothing to read, it waits as `StreamStore.watch`
-        describes, and `wait` is called first, at any time, with how to stop it.
-
-        Return the answer that `receive` gets unless the storage fails. It may be shown only after that call.
-        Return None if the answer is not known yet.
-        """
         ...
 
 

@@ -15,7 +15,7 @@ The queue has no clock, and never runs a command.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final
 
@@ -96,20 +96,13 @@ class WaitQueue:
 
     def woken(self, wake_ups: Iterable[WakeUp]) -> list[Hashable]:
         """Return the readers that should run their command again, each once, in order of arrival."""
-        found = {
-            waiting.serial: waiting.token for wake_up in wake_ups for waiting in self._readers_of(wake_up)
-        }
-        return [found[serial] for serial in sorted(found)]
-
-    def _readers_of(self, wake_up: WakeUp) -> Iterable[_Waiting]:
-        waiting = [each for each in self._concerned(wake_up.key) if _concerns(wake_up, each.wait)]
-        if wake_up.most is None:
-            return waiting
-        others = [each for each in waiting if not each.wait.is_gathering]
-        return [*others[: wake_up.most], *(each for each in waiting if each.wait.is_gathering)]
-
-    def _concerned(self, key: bytes | None) -> Iterable[_Waiting]:
-        return self.readers.values() if key is None else self.by_key.get(key, {}).values()
+        found: dict[int, Hashable] = {}
+        for wake_up in wake_ups:
+            key = wake_up.key
+            readers = self.readers.values() if key is None else self.by_key.get(key, _NOBODY).values()
+            if readers:
+                found.update({each.serial: each.token for each in _woken_by(wake_up, readers)})
+        return list(found.values()) if len(found) <= 1 else [found[serial] for serial in sorted(found)]
 
     def due(self, now_ms: int) -> list[Hashable]:
         """Return the readers whose timeout or claim time has come, earliest first, and forget those
@@ -146,6 +139,18 @@ def missed(command: Command) -> list[WakeUp]:
     if not isinstance(command, ReadGroup):
         return []
     return [WakeUp(source.key, Signal.DATA, command.group) for source in command.streams]
+
+
+_NOBODY: Final[dict[int, _Waiting]] = {}
+
+
+def _woken_by(wake_up: WakeUp, readers: Iterable[_Waiting]) -> Sequence[_Waiting]:
+    """Return those of `readers` that the wake-up wakes."""
+    waiting = [each for each in readers if _concerns(wake_up, each.wait)]
+    if wake_up.most is None:
+        return waiting
+    others = [each for each in waiting if not each.wait.is_gathering]
+    return [*others[: wake_up.most], *(each for each in waiting if each.wait.is_gathering)]
 
 
 def _concerns(wake_up: WakeUp, wait: Wait) -> bool:

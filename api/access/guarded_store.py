@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from tailrace.api.access.guard import Guard, admitted
-from tailrace.api.ports import Answer, StoreUnavailable, TurnStore, Watch
+from tailrace.api.ports import Answer, StoreUnavailable, SubmitStore, TurnStore
 from tailrace.api.principals import TokenScope, Unauthenticated
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup, Redrive
@@ -63,11 +63,11 @@ class GuardedStore:
         self.guard.done(*part, reply)
         return self.guard.shown(part.command, reply)
 
-    def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
-        """Run a read: see `StreamStore.watch`. The watch continues after the token ends; the caller has to
+    @property
+    def followed(self) -> SubmitStore:
+        """The wrapped store, for the next reads of a follower whose first read was checked. The caller has to
         watch the token."""
-        self._part(command)
-        return self._store.watch(command, receive)
+        return self._store
 
     async def execute_all(self, commands: Sequence[Command]) -> Sequence[Reply | StreamError]:
         """Run all commands: see `StreamStore.execute_all`. If one of them is not allowed, none is run."""

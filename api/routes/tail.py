@@ -1,7 +1,7 @@
 """Routes that follow streams as Server-Sent Events, with or without a consumer group.
 
 They do the checks that must fail before the first byte of the response. `api.routes.tail_parameters` reads
-the parameters, `api.tails.tail` decides what a tail reads and sends, and `api.tails.tail_response` sends it.
+the parameters, `api.follow.tails` decides what a tail reads and sends, and `api.follow.response` sends it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.document.operations import operation
+from tailrace.api.follow import sse
+from tailrace.api.follow.response import TailResponse
+from tailrace.api.follow.streams import Start
+from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, Tail, TailConsumer
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.layers import is_head
 from tailrace.api.ports import StreamStore
@@ -28,10 +33,6 @@ from tailrace.api.routes.tail_parameters import (
     TailReader,
 )
 from tailrace.api.server_limits import OpenLimit
-from tailrace.api.tails import sse
-from tailrace.api.tails.group_tail import GroupTail, TailConsumer
-from tailrace.api.tails.tail import EventForm, PlainTail, Tail
-from tailrace.api.tails.tail_response import TailResponse
 from tailrace.api.wire.names import KeyPath
 from tailrace.api.wire.parameters import Store, id_of, position_of
 from tailrace.api.wire.stream_replies import INCARNATION_HEADER, incarnation_headers
@@ -181,21 +182,17 @@ async def _tail(
     made: Tail
     incarnation = None
     if reader.group is None:
-        made = await _plain_tail(store, positions, resumed, form, reader.wanted)
+        made = await _plain_tail(request, store, positions, resumed, form, reader.wanted)
         incarnation = made.incarnation
     else:
         store = store.under("consume")
         if is_head(request):
             await _require_group(store, positions, reader.group.group)
             return _head()
-        made = await _group_tail(store, positions, reader.group, form)
+        made = await _group_tail(request, store, positions, reader.group, form)
     if is_head(request):
         return _head(incarnation)
-    turns = None if reader.wanted is None else request.app.state.scan_turns
-    request_id = request_id_of(request.scope)
-    return TailResponse(
-        store, made, request_id=request_id, open_limit=open_limit, turns=turns, incarnation=incarnation
-    )
+    return TailResponse(made, store.guard, open_limit, incarnation=incarnation)
 
 
 def _head(incarnation: str | None = None) -> Response:
@@ -206,7 +203,8 @@ def _head(incarnation: str | None = None) -> Response:
 
 
 async def _plain_tail(
-    store: StreamStore,
+    request: Request,
+    store: GuardedStore,
     positions: Mapping[bytes, str | StreamId | None],
     resumed: Mapping[bytes, str],
     form: EventForm,
@@ -219,32 +217,35 @@ async def _plain_tail(
     sources = [ReadFrom(key, _position(position)) for key, position in positions.items()]
     reply = await store.execute(Read(tuple(sources), ReadLimits(count=1)))
     assert isinstance(reply, ReadReply)
-    beyond = await _beyond(store, sources)
-    resolved, incarnations = {}, dict[bytes, str | None]()
+    refusals = await _refusals(store, sources)
+    starts = []
     for source, read in zip(sources, reply.streams, strict=True):
         key = source.key
+        refusal = refusals.get(key)
+        is_beyond = refusal is not None and "next" in refusal.details
         last_entry = read.entries.ids[0] - 1 if read.entries.ids else read.next
-        resolved[key] = source.after if isinstance(source.after, int) else last_entry
-        incarnations[key] = read.incarnation
+        after = source.after if isinstance(source.after, int) else last_entry
+        incarnation = read.incarnation or (None if is_beyond else SOME_INCARNATION)
         if key in resumed:
-            is_own = resumed[key] == sse.mark_of(read.incarnation) or not (resumed[key] or key in beyond)
-            incarnations[key] = (read.incarnation if is_own else None) or resumed[key]
-        elif key not in beyond:
-            incarnations[key] = read.incarnation or SOME_INCARNATION
-    return PlainTail(resolved, form, wanted, incarnations, beyond - resumed.keys())
+            is_own = resumed[key] == sse.mark_of(read.incarnation) or not (resumed[key] or is_beyond)
+            incarnation = (read.incarnation if is_own else None) or resumed[key]
+        gap = None if is_beyond or (incarnation or None) != read.incarnation else refusal
+        starts.append(Start(key, after, incarnation, is_beyond and key not in resumed, gap))
+    turns, request_id = request.app.state.scan_turns, request_id_of(request.scope)
+    return PlainTail(store.followed, starts, form, wanted, turns=turns, request_id=request_id)
 
 
-async def _beyond(store: StreamStore, sources: Sequence[ReadFrom]) -> set[bytes]:
-    """Return the streams that have not reached their position: their last id is before it, or they are
-    missing."""
+async def _refusals(store: StreamStore, sources: Sequence[ReadFrom]) -> dict[bytes, StreamError]:
+    """Return the errors of positions with a gap after them, and of those that their streams have not reached:
+    their last id is before the position, or they are missing (the error has the detail `next`)."""
     probes = [
-        Read((ReadFrom(source.key, source.after, SOME_INCARNATION),), ReadLimits(count=1))
+        Read((ReadFrom(source.key, source.after, SOME_INCARNATION),), ReadLimits(count=1), strict=True)
         for source in sources
         if isinstance(source.after, int)
     ]
     answers = await asyncio.gather(*[store.execute_all([probe]) for probe in probes])
     return {
-        probe.streams[0].key
+        probe.streams[0].key: answer
         for probe, [answer] in zip(probes, answers, strict=True)
         if isinstance(answer, StreamError)
     }
@@ -264,7 +265,8 @@ async def _require_group(
 
 
 async def _group_tail(
-    store: StreamStore,
+    request: Request,
+    store: GuardedStore,
     positions: Mapping[bytes, str | StreamId | None],
     reader: TailConsumer,
     form: EventForm,
@@ -275,7 +277,8 @@ async def _group_tail(
     # Reading the consumer's own entries above the greatest id delivers nothing, but checks the groups.
     above_all = tuple([ReadFrom(key, MAX_ID - 1) for key in positions])
     await store.execute(ReadGroup(reader.group, reader.consumer, above_all, ReadLimits(max_count=1)))
-    return GroupTail(reader, list(positions), history, form)
+    request_id = request_id_of(request.scope)
+    return GroupTail(store.followed, reader, list(positions), history, form, request_id=request_id)
 
 
 def _history(positions: Mapping[bytes, str | StreamId | None]) -> dict[bytes, StreamId]:

@@ -8,10 +8,10 @@ from typing import Annotated, Final, NamedTuple, TypeAlias
 from fastapi import Depends, Header, Query
 from starlette.requests import Request
 
+from tailrace.api.follow import sse
+from tailrace.api.follow.tails import TailConsumer
 from tailrace.api.problems.table import HttpCode, RequestRefused
 from tailrace.api.schemas.base import I64_MAX, INCARNATION_EXAMPLE
-from tailrace.api.tails import sse
-from tailrace.api.tails.group_tail import TailConsumer
 from tailrace.api.wire.filtering import FilterParameter
 from tailrace.api.wire.names import checked_name, raw_query_values
 from tailrace.api.wire.parameters import EntryShape

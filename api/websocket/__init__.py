@@ -10,9 +10,8 @@ It owns the two subprotocols, requests and their replies, and subscriptions with
 `frames`                   splits frames into requests
 `handshake`                checks an opening handshake, and selects the subprotocol
 `plans`                    the commands of each request, and the reply from their results
-`pushes`                   writes pushes, and applies filters to entries
-`shared_reads`             one read for all subscriptions at the same position of a stream
-`subscriptions`            subscriptions to streams, and credit; `consumption`: those of a group's consumer
+`pushes`                   writes pushes
+`subscriptions`            subscriptions to streams and as a group's consumer, and credit
 `subscription_book`        the subscriptions of one connection
 `unsettled`                the entries that a connection returns when it ends
 `exchanges`                requests on their way to their replies: received, planned, run in turns

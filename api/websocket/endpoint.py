@@ -17,10 +17,11 @@ from starlette.types import Receive, Scope, Send
 from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota, Rates, client_address_of, require_quota
 from tailrace.api.access.security import Security
+from tailrace.api.follow.streams import SharedReads
 from tailrace.api.ports import StoreUnavailable, TurnStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.server_limits import OpenLimits
+from tailrace.api.server_limits import OpenLimit, OpenLimits
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.exchanges import Turn
 from tailrace.api.websocket.frames import read_frame
@@ -30,7 +31,6 @@ from tailrace.api.websocket.plans import Answers
 from tailrace.api.websocket.pushes import greeting
 from tailrace.api.websocket.route import SOCKET_EXTENSION
 from tailrace.api.websocket.session import WebSocketSession
-from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import CloseCode, ProtocolViolation
 from tailrace.api.wire.turns import AT_ONCE_BYTES_MAX
@@ -51,15 +51,15 @@ class WebSocketEndpoint:
         self._store = store
         self._security = security
         self._version = version
-        self._open_limit = open_limits.websockets
         self._rates = rates
-        self._reads = SharedReads(store, open_limits.subscriptions)
+        self._open_limits = open_limits
+        self._reads = SharedReads(store)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection until it ends."""
         await receive()
         try:
-            self._open_limit.require_room()
+            self._open_limits.websockets.require_room()
             principal, subprotocol = shake_hands(scope, self._security)
             take = partial(self._rates.take, principal, client_address_of(scope))
             require_quota(take())
@@ -70,8 +70,9 @@ class WebSocketEndpoint:
         codec = DEFAULT_CODEC if subprotocol is None else CODECS[subprotocol]
         socket: Socket = scope["extensions"][SOCKET_EXTENSION]
         guard = Guard(self._security, principal)
-        with self._open_limit:
-            connection = _Connection(self._store, self._reads, socket, codec, guard, take)
+        with self._open_limits.websockets:
+            subscriptions = self._open_limits.subscriptions
+            connection = _Connection(self._store, self._reads, socket, codec, guard, take, subscriptions)
             await connection.serve(receive, self._version)
 
 
@@ -86,12 +87,13 @@ class _Connection:
         codec: Codec,
         guard: Guard,
         take: Callable[[], Quota | None],
+        open_limit: OpenLimit,
     ) -> None:
         self._store = store
         self._socket = socket
         self._codec = codec
         self._guard = guard
-        self._session = WebSocketSession(codec, store, reads, self, self._release, guard, take)
+        self._session = WebSocketSession(codec, store, reads, self, self._release, guard, take, open_limit)
         self._tasks: set[asyncio.Task[None]] = set()
         self._work: asyncio.Task[None] | None = None
         self._relief = asyncio.Event()

@@ -15,6 +15,8 @@ from msgspec.structs import replace
 
 from tailrace.api.access.guard import Guard, admitted
 from tailrace.api.access.permissions import is_administrative
+from tailrace.api.follow.selection import FieldFilter, filter_of
+from tailrace.api.follow.streams import Start
 from tailrace.api.operations.pending import ack_of, acknowledged_json, nack_of
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import TokenScope, Unauthenticated
@@ -22,8 +24,6 @@ from tailrace.api.problems.table import CommandRefused, RequestRefused
 from tailrace.api.schemas.texts import shown, suggestion
 from tailrace.api.websocket import frames
 from tailrace.api.websocket.codecs import AppendRun, Codec, Envelope, name_of, octets_of
-from tailrace.api.websocket.consumption import new_entries_of
-from tailrace.api.websocket.pushes import FieldFilter, filter_of
 from tailrace.api.websocket.requests import (
     REQUESTS,
     AckRequest,
@@ -41,7 +41,7 @@ from tailrace.api.websocket.requests import (
     UnsubscribeRequest,
 )
 from tailrace.api.websocket.subscription_book import SubscriptionBook
-from tailrace.api.websocket.subscriptions import CreditBalance, Reached
+from tailrace.api.websocket.subscriptions import CreditBalance, new_entries_of
 from tailrace.api.websocket.unsettled import Owner, Unsettled
 from tailrace.api.websocket_limits import FILTER_CHARACTER_BYTES
 from tailrace.api.wire.appends import scheduled_json
@@ -306,7 +306,7 @@ def _subscribed(
     return {"streams": [_place(context, reached) for reached in positions]}
 
 
-def _place(context: PlanContext, reached: Reached) -> Content:
+def _place(context: PlanContext, reached: Start) -> Content:
     place = {**context.codec.names(key=reached.key), "after": format_id(reached.after)}
     return {**place, "incarnation": reached.incarnation} if reached.incarnation else place
 
@@ -368,7 +368,7 @@ def _unsubscribed(context: PlanContext, sub: RequestId) -> Content:
     return {}
 
 
-def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[Reached]:
+def _resolved(sources: Sequence[ReadFrom], answers: Answers) -> list[Start]:
     """Return the position of each stream as an id: the given id, or the id that resolves `$` or `+`."""
     return [_reached(source, answer) for source, answer in zip(sources, answers, strict=True)]
 
@@ -379,22 +379,22 @@ def _compared(source: ReadFrom) -> ReadFrom:
     return replace(source, incarnation=incarnation) if isinstance(source.after, int) else source
 
 
-def _reached(source: ReadFrom, answer: Reply | StreamError) -> Reached:
+def _reached(source: ReadFrom, answer: Reply | StreamError) -> Start:
     """Return where a subscription begins. A position of another stream is kept: the first read reports the
     gap. So is a position that the client chose and that the stream has not reached, but without a gap."""
     if isinstance(answer, StreamError) and answer.code is ErrorCode.POSITION_TRIMMED:
         assert isinstance(source.after, int)
         chosen = source.incarnation is None
-        return Reached(
+        return Start(
             source.key, source.after, answer.details.get("incarnation") if chosen else source.incarnation
         )
     reply: ReadReply = result_of([answer])
     read = reply.streams[0]
     incarnation = read.incarnation or source.incarnation or SOME_INCARNATION
     if isinstance(source.after, int):
-        return Reached(source.key, source.after, incarnation)
+        return Start(source.key, source.after, incarnation)
     after = read.entries.ids[0] - 1 if read.entries.ids else read.next
-    return Reached(source.key, after, incarnation)
+    return Start(source.key, after, incarnation)
 
 
 def _field_filter(request: SubscribeRequest) -> FieldFilter | None:

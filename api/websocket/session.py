@@ -20,9 +20,11 @@ from typing import Any
 
 from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota
-from tailrace.api.ports import StoreUnavailable, StreamStore
+from tailrace.api.follow.streams import SharedReads
+from tailrace.api.ports import StoreUnavailable, SubmitStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import Refusal, RequestRefused, problem_of
+from tailrace.api.server_limits import DEFAULT_LIMITS, OpenLimit, OpenLimits
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.exchanges import (
     PendingRequest,
@@ -34,7 +36,6 @@ from tailrace.api.websocket.inbox import Inbox
 from tailrace.api.websocket.outlets import Outlet
 from tailrace.api.websocket.plans import Answers, Plan, Planner
 from tailrace.api.websocket.requests import RequestId
-from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.subscription_book import SubscriptionBook
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import (
@@ -52,26 +53,28 @@ class WebSocketSession:
 
     `release`: returns entries to their groups (XNACK), after the commands that are already running.
     `guard`: the rights of the client. `take`: counts one request and returns the quota, or None if requests
-    are not counted.
+    are not counted. `open_limit`: that of all subscriptions of the server.
     """
 
     def __init__(
         self,
         codec: Codec,
-        store: StreamStore,
+        store: SubmitStore,
         reads: SharedReads,
         outlet: Outlet,
         release: Callable[[Unsettled], None],
         guard: Guard,
         take: Callable[[], Quota | None] = _uncounted,
+        open_limit: OpenLimit | None = None,
     ) -> None:
+        open_limit = open_limit or OpenLimits(DEFAULT_LIMITS).subscriptions
         self.codec = codec
         self.unsettled = Unsettled()
         self._outlet = outlet
         self._release = release
         self._has_left = False
         self._is_closed = False
-        self._book = SubscriptionBook(self, store, reads, self.unsettled)
+        self._book = SubscriptionBook(self, store, reads, self.unsettled, open_limit)
         self._inbox = Inbox(codec, Planner(codec, self._book, self.unsettled, guard), take)
 
     # --- requests ------------------------------------------------------------------------------

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tailrace.api.ports import StreamStore
+from tailrace.api.follow.selection import Filter
+from tailrace.api.follow.streams import SharedReads, Start
+from tailrace.api.ports import SubmitStore
 from tailrace.api.problems.table import HttpCode, Refusal, RequestRefused
-from tailrace.api.websocket.consumption import Consumption
-from tailrace.api.websocket.pushes import Filter
+from tailrace.api.server_limits import OpenLimit
 from tailrace.api.websocket.requests import RequestId
-from tailrace.api.websocket.shared_reads import SharedReads
-from tailrace.api.websocket.subscriptions import Connection, CreditBalance, Reached, Subscription
+from tailrace.api.websocket.subscriptions import (
+    Connection,
+    Consumption,
+    CreditBalance,
+    Subscription,
+)
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.api.websocket_limits import SUBSCRIPTIONS_MAX, WATCHED_STREAMS_MAX
 from tailrace.core.commands import ReadGroup
@@ -28,12 +33,18 @@ class SubscriptionBook:
     """
 
     def __init__(
-        self, connection: Connection, store: StreamStore, reads: SharedReads, unsettled: Unsettled
+        self,
+        connection: Connection,
+        store: SubmitStore,
+        reads: SharedReads,
+        unsettled: Unsettled,
+        open_limit: OpenLimit,
     ) -> None:
         self._connection = connection
         self._store = store
         self._reads = reads
         self._unsettled = unsettled
+        self._open_limit = open_limit
         self._open: dict[RequestId, Subscription | Consumption] = {}
         self._fresh: list[Subscription | Consumption] = []
         self._is_closed = False
@@ -44,14 +55,14 @@ class SubscriptionBook:
     def subscribe(
         self,
         sub: RequestId,
-        positions: Sequence[Reached],
+        starts: Sequence[Start],
         wanted: Filter | None,
         credit: CreditBalance,
     ) -> None:
         """Open a subscription to streams. Raises `RequestRefused` if the id is in use or a limit is
         reached."""
-        self._require_room(sub, len(positions))
-        self._add(sub, Subscription(self._connection, self._reads, sub, positions, wanted, credit))
+        self._require_room(sub, len(starts))
+        self._add(sub, Subscription(self._connection, self._reads, sub, starts, wanted, credit))
 
     def consume(self, sub: RequestId, command: ReadGroup, credit: CreditBalance) -> None:
         """Open a subscription to a group. Raises `RequestRefused` if the id is in use or a limit is
@@ -74,7 +85,7 @@ class SubscriptionBook:
     def forget(self, sub: RequestId) -> None:
         """Remove a subscription that has ended."""
         del self._open[sub]
-        self._reads.subscriptions.leave()
+        self._open_limit.leave()
 
     def arm_fresh(self) -> None:
         """Start the subscriptions that were opened or got credit since the last call."""
@@ -100,7 +111,7 @@ class SubscriptionBook:
         self._is_closed = True
         for subscription in self._open.values():
             subscription.close()
-            self._reads.subscriptions.leave()
+            self._open_limit.leave()
         self._open.clear()
         self._fresh.clear()
 
@@ -109,7 +120,7 @@ class SubscriptionBook:
             # The connection ended while the request ran, so the subscription would never be closed.
             return
         self._open[sub] = subscription
-        self._reads.subscriptions.enter()
+        self._open_limit.enter()
         self._fresh.append(subscription)
 
     def _find(self, sub: RequestId) -> Subscription | Consumption:
@@ -131,7 +142,7 @@ class SubscriptionBook:
         if len(self._open) >= SUBSCRIPTIONS_MAX:
             detail = f"the connection has {SUBSCRIPTIONS_MAX} subscriptions, its limit; end one first"
             raise RequestRefused(ErrorCode.LIMIT_EXCEEDED, detail)
-        self._reads.subscriptions.require_room()
+        self._open_limit.require_room()
         watched = sum(subscription.stream_count for subscription in self._open.values())
         if watched + stream_count > WATCHED_STREAMS_MAX:
             detail = (

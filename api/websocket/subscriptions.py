@@ -1,27 +1,32 @@
-"""Subscriptions to streams: push their entries when they are appended, as far as the credit allows.
+"""Subscriptions: the outputs of followers on a WebSocket. They push entries as far as the credit allows.
 
-It owns positions and gaps. A subscription continues to read only if it has credit and the client reads its
-output, so a slow client needs memory only for its position. `api.websocket.consumption` pushes the entries of
-groups.
+A subscription continues to read only if it has credit and the client reads its output, so a slow client needs
+memory only for its positions. Entries that a read took for a connection that is closing return to their
+group. `api.follow` owns positions and reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
+from tailrace.api.follow.groups import GroupFollower
+from tailrace.api.follow.selection import Delivery, Filter
+from tailrace.api.follow.streams import Feed, SharedReads, Start
+from tailrace.api.ports import SubmitStore
 from tailrace.api.problems.table import Refusal
 from tailrace.api.websocket.codecs import Codec
-from tailrace.api.websocket.pushes import Delivery, Filter, end_push, gap_push
+from tailrace.api.websocket.pushes import end_push, entries_push, gap_push, shared_push
 from tailrace.api.websocket.requests import RequestId
-from tailrace.api.websocket.shared_reads import ReadPosition, Received, SharedRead, SharedReads
-from tailrace.api.websocket.unsettled import Unsettled
-from tailrace.api.wire.filtering import AT_ONCE_MAX
-from tailrace.core.commands import SOME_INCARNATION
-from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.replies import Entries
-from tailrace.core.stream_id import ZERO_ID, StreamId, parse_id
+from tailrace.api.websocket.unsettled import Owner, Unsettled
+from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
+from tailrace.core.commands import ReadFrom, ReadGroup, ReadLimits, Special
+from tailrace.core.replies import Entries, StreamRead
+from tailrace.core.stream_id import StreamId
+
+_logger: Final = logging.getLogger("tailrace.websocket")
 
 
 class CreditBalance:
@@ -64,10 +69,6 @@ def _size(fragment: bytes | None) -> int:
     return 0 if fragment is None else len(fragment)
 
 
-SKIPPED_MAX: Final = 1_000
-"""After this many entries that do not match, a subscription tells the client its position."""
-
-
 class Connection(Protocol):
     """What a subscription uses of its session."""
 
@@ -100,128 +101,6 @@ class Connection(Protocol):
         ...
 
 
-class Reached(NamedTuple):
-    """Where a subscription begins to read a stream. `incarnation`: as in `ReadFrom`."""
-
-    key: bytes
-    after: StreamId
-    incarnation: str | None
-
-
-class Feed:
-    """One stream of a subscription: its position, and its waiting read.
-
-    `position` is the last id that was read. `gap_told_to` is the id up to which a gap was reported to the
-    client. `incarnation` is that of the stream in which the position was reached, and `told` the one that the
-    client knows.
-    """
-
-    __slots__ = (
-        "_gap_told_to",
-        "_incarnation",
-        "_key",
-        "_position",
-        "_skipped",
-        "_subscription",
-        "_told",
-        "_waiting",
-    )
-
-    def __init__(
-        self, subscription: Subscription, key: bytes, position: StreamId, incarnation: str | None
-    ) -> None:
-        self._subscription = subscription
-        self._key = key
-        self._position = position
-        self._incarnation = self._told = incarnation
-        self._gap_told_to = ZERO_ID
-        self._waiting: SharedRead | None = None
-        # Entries that did not match since the last push.
-        self._skipped = 0
-
-    def arm(self) -> None:
-        """Wait for entries, if they may be pushed."""
-        if self._waiting is None and self._subscription.may_push:
-            place = ReadPosition(
-                self._key, self._position, self._position >= self._gap_told_to, self._incarnation
-            )
-            self._waiting = self._subscription.reads.join(place, self)
-
-    def close(self) -> None:
-        """Stop waiting."""
-        if self._waiting is not None:
-            self._waiting.leave(self)
-            self._waiting = None
-
-    def received(self, received: Received) -> None:
-        """Push the entries or the gap, or end the subscription with the error."""
-        self._waiting = None
-        if isinstance(received, Delivery):
-            self._incarnation = received.read.incarnation or SOME_INCARNATION
-            self._take(received)
-        elif isinstance(received, StreamError) and received.code is ErrorCode.POSITION_TRIMMED:
-            self._tell_gap(received)
-        else:
-            self._subscription.end(received)
-
-    def _take(self, delivery: Delivery) -> None:
-        """Push as much as the credit allows; the rest is read again later."""
-        subscription = self._subscription
-        if not delivery.selection(subscription.wanted).ids:
-            self._skip(delivery)
-            return
-        count = subscription.push(delivery, self._untold(delivery))
-        if count:
-            self._told = self._incarnation
-            self._skipped = 0
-            self._position = delivery.next_after(subscription.wanted, count)
-            self.arm()
-
-    def _skip(self, delivery: Delivery) -> None:
-        """Read on after entries of which none matches. Further stored entries wait for the turn of the
-        filter."""
-        self._position = delivery.read.next
-        self._skipped += len(delivery.read.entries)
-        if self._skipped >= SKIPPED_MAX:
-            self._skipped = 0
-            if self._subscription.tell_position(delivery, self._untold(delivery)):
-                self._told = self._incarnation
-        if len(delivery.read.entries) > AT_ONCE_MAX:
-            self._subscription.reads.turns.later(self.arm)
-        else:
-            self.arm()
-
-    def _untold(self, delivery: Delivery) -> str | None:
-        """Return the incarnation of the delivery's stream if the client does not know it."""
-        incarnation = delivery.read.incarnation
-        return None if incarnation == self._told else incarnation
-
-    def _tell_gap(self, error: StreamError) -> None:
-        after = self._position
-        if "next" in error.details:
-            self._begin_again(after, error)
-            return
-        first_id = parse_id(error.details["first_id"].encode())
-        if first_id > after + 1:
-            before = first_id
-            self._position = first_id - 1
-        else:
-            # Entries in the middle were trimmed (those that every group has acknowledged). The engine reports
-            # that some are missing, but not which ones, so one gap covers all of them.
-            self._gap_told_to = parse_id(error.details["last_id"].encode())
-            before = self._gap_told_to + 1
-        self._subscription.tell_gap(self._key, after, before)
-        self.arm()
-
-    def _begin_again(self, after: StreamId, error: StreamError) -> None:
-        """Report a gap that ends at the beginning of another stream, and read on there."""
-        self._position = parse_id(error.details["next"].encode())
-        self._gap_told_to = ZERO_ID
-        self._incarnation = self._told = incarnation = error.details.get("incarnation")
-        self._subscription.tell_gap(self._key, after, self._position + 1, incarnation=incarnation)
-        self.arm()
-
-
 class Subscription:
     """Pushes like XREAD: each stream has its own read, and all of them share one credit.
 
@@ -234,7 +113,7 @@ class Subscription:
         connection: Connection,
         reads: SharedReads,
         sub: RequestId,
-        positions: Iterable[Reached],
+        starts: Iterable[Start],
         wanted: Filter | None,
         credit: CreditBalance,
     ) -> None:
@@ -244,7 +123,7 @@ class Subscription:
         self._connection = connection
         self._sub = sub
         self._is_closed = False
-        self._feeds = [Feed(self, *reached) for reached in positions]
+        self._feeds = [Feed(self, start) for start in starts]
 
     @property
     def stream_count(self) -> int:
@@ -268,35 +147,138 @@ class Subscription:
             feed.close()
         self._feeds = []
 
+    def end(self, failure: Refusal) -> None:
+        """End the subscription with a last push that has the reason."""
+        self.close()
+        self._connection.send(end_push(self._connection.codec, self._sub, failure))
+        self._connection.subscription_ended(self._sub, failure)
+
+    def failed(self, error: Exception) -> None:
+        """Log a defect."""
+        _logger.error("subscription_failed", exc_info=error)
+
     # --- for its feeds -------------------------------------------------------------------------
 
-    def push(self, delivery: Delivery, incarnation: str | None) -> int:
-        """Push as much of a delivery as the credit allows, with the incarnation of its stream unless it is
-        None. Return the number of pushed entries, which can be 0."""
+    def push(self, feed: Feed, delivery: Delivery, incarnation: str | None) -> int:
+        """Push as much of a delivery as the credit allows: see `StreamOutput`."""
+        del feed
         if not self.may_push:
             return 0
         selection = delivery.selection(self.wanted)
         count = self.credit.covered(selection)
         self.credit.pay(selection, count)
-        codec = self._connection.codec
-        self._connection.send(delivery.push(codec, self._sub, self.wanted, count, incarnation))
+        self._push(delivery, count, incarnation)
         return count
 
-    def tell_position(self, delivery: Delivery, incarnation: str | None) -> bool:
-        """Push the position after a delivery of which no entry matches, without entries. Return False if
-        nothing may be pushed now."""
-        if not self.may_push:
-            return False
-        codec = self._connection.codec
-        self._connection.send(delivery.push(codec, self._sub, self.wanted, 0, incarnation))
-        return True
+    def tell_position(self, feed: Feed, delivery: Delivery, incarnation: str | None) -> bool:
+        """Push the position after a delivery of which no entry matches, without entries."""
+        del feed
+        may_push = self.may_push
+        if may_push:
+            self._push(delivery, 0, incarnation)
+        return may_push
 
-    def tell_gap(self, key: bytes, after: StreamId, before: StreamId, **more: str | None) -> None:
+    def _push(self, delivery: Delivery, count: int, incarnation: str | None) -> None:
+        connection = self._connection
+        connection.send(shared_push(delivery, connection.codec, self._sub, self.wanted, count, incarnation))
+
+    def tell_gap(self, feed: Feed, after: StreamId, before: StreamId, **more: str | None) -> None:
         """Push that the entries between the two ids were trimmed, or are of another stream."""
-        self._connection.send(gap_push(self._connection.codec, self._sub, key, after, before, **more))
+        self._connection.send(gap_push(self._connection.codec, self._sub, feed.key, after, before, **more))
+
+
+class Consumption:
+    """Pushes like XREADGROUP: one read for all streams, which asks for at most the credit."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        store: SubmitStore,
+        sub: RequestId,
+        command: ReadGroup,
+        unsettled: Unsettled,
+        credit: CreditBalance,
+    ) -> None:
+        self._connection = connection
+        self._sub = sub
+        self._command = command
+        self._unsettled = unsettled
+        self._follower = GroupFollower(store, self)
+        self._is_closed = False
+        self.credit = credit
+
+    @property
+    def stream_count(self) -> int:
+        """How many streams the subscription watches."""
+        return len(self._command.streams)
+
+    def arm(self) -> None:
+        """Wait for entries, if they may be pushed."""
+        self._follower.arm()
+
+    def close(self) -> None:
+        """Stop pushing. If a running read has already taken entries, they are returned to the group."""
+        self._is_closed = True
+        self._follower.close()
 
     def end(self, failure: Refusal) -> None:
         """End the subscription with a last push that has the reason."""
         self.close()
         self._connection.send(end_push(self._connection.codec, self._sub, failure))
         self._connection.subscription_ended(self._sub, failure)
+
+    def failed(self, error: Exception) -> None:
+        """Log a defect."""
+        _logger.error("subscription_failed", exc_info=error)
+
+    # --- for its follower ----------------------------------------------------------------------
+
+    def next_read(self) -> ReadGroup | None:
+        """Return a read of at most the credit, None if nothing may be pushed."""
+        balance, command = self.credit, self._command
+        if self._is_closed or balance.is_spent or self._connection.is_congested:
+            return None
+        size = PUSH_BYTES_MAX if balance.bytes is None else min(balance.bytes, PUSH_BYTES_MAX)
+        return ReadGroup(
+            command.group,
+            command.consumer,
+            command.streams,
+            ReadLimits(max_count=min(balance.entries, PUSH_ENTRIES_MAX), max_bytes=size),
+            block_ms=0,
+            claim_min_idle_ms=command.claim_min_idle_ms,
+            noack=command.noack,
+        )
+
+    def take(self, reads: Sequence[StreamRead]) -> None:
+        """Push the entries of a read, or return them to the group if nothing can be pushed any more."""
+        found = [read for read in reads if read.entries.ids]
+        if self._is_closed or self._connection.is_closing:
+            self._give_back(found)
+        else:
+            for read in found:
+                self._push(read)
+
+    def _push(self, read: StreamRead) -> None:
+        mark = self._unsettled.next_mark()
+        self._unsettled.delivered(self._owner(read), read.entries.ids, mark)
+        # All entries are pushed, because the read asked for at most the credit. The engine counts bytes as
+        # RESP, so the balance in bytes may become slightly negative.
+        self.credit.pay(read.entries, len(read.entries))
+        frame = entries_push(self._connection.codec, self._sub, read, read.entries, read.next)
+        self._connection.send(frame)
+
+    def _give_back(self, reads: Sequence[StreamRead]) -> None:
+        unsent = Unsettled()
+        for read in reads:
+            owner = self._owner(read)
+            unsent.track(owner)
+            unsent.delivered(owner, read.entries.ids, unsent.next_mark())
+        self._connection.give_back(unsent)
+
+    def _owner(self, read: StreamRead) -> Owner:
+        return Owner(read.key, self._command.group, self._command.consumer)
+
+
+def new_entries_of(keys: Iterable[bytes]) -> tuple[ReadFrom, ...]:
+    """Return the streams of a group read, each for new entries."""
+    return tuple(ReadFrom(key, Special.NEW) for key in keys)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from typing import Any, Final, Protocol, cast
 from urllib.parse import unquote
 
@@ -24,8 +24,10 @@ from uvicorn.server import ServerState
 
 from tailrace.api.access.rates import QUOTA_STATE, Quota
 from tailrace.api.access.token_end import ABORT_EXTENSION
+from tailrace.api.follow.response import OUTPUT_EXTENSION
 from tailrace.api.http.disconnect import CLIENT_SIDE_EXTENSION, ClientSide
 from tailrace.app.protocols.heads import RequestHead
+from tailrace.app.protocols.output import EventOutput
 
 _logger: Final = logging.getLogger("uvicorn.error")
 _ASGI_HTTP_VERSION: Final = "2.3"
@@ -58,7 +60,7 @@ class AsgiAdapter:
         self._app_state = app_state
         self.server_state = server_state
         self.client_ended = asyncio.Event()
-        self.flow: FlowControl
+        self.flow: _PipelineFlow
         self._client_side: ClientSide
         self._connection: AsgiConnection
         self._transport: _AnswerTransport
@@ -138,8 +140,22 @@ class AsgiAdapter:
             "extensions": {
                 ABORT_EXTENSION: self._connection.cut,
                 CLIENT_SIDE_EXTENSION: self._client_side,
+                OUTPUT_EXTENSION: self.open_output,
             },
         }
+
+    def open_output(self, scope: Mapping[str, Any], stall_s: float) -> EventOutput:
+        """Return the output of the response to the request with this scope: see `OpenOutput`."""
+        output = self.flow.output = EventOutput(
+            self._transport.own,
+            asyncio.get_running_loop(),
+            lambda _: self._connection.cut(),
+            stall_s,
+            is_chunked=scope["http_version"] == "1.1",
+        )
+        if self.flow.write_paused:
+            output.pause()
+        return output
 
     def start(self, cycle: RequestResponseCycle) -> None:
         """Run the application for a request, in a task."""
@@ -216,6 +232,20 @@ class _PipelineFlow(FlowControl):
     def __init__(self, transport: asyncio.Transport, queue: Sized) -> None:
         super().__init__(transport)
         self._queue = queue
+        self.output: EventOutput | None = None
+        """Where a response is pushed."""
+
+    def pause_writing(self) -> None:
+        """Pause writing, and watch whether a client that is pushed to reads."""
+        super().pause_writing()
+        if self.output is not None:
+            self.output.pause()
+
+    def resume_writing(self) -> None:
+        """Resume writing: the client has caught up."""
+        super().resume_writing()
+        if self.output is not None:
+            self.output.resume()
 
     def resume_reading(self) -> None:
         """Resume reading unless requests wait. If one waits, the body of the current request is complete."""
@@ -226,9 +256,10 @@ class _PipelineFlow(FlowControl):
 class _AnswerTransport:
     """The transport for uvicorn's cycle: it leaves the end of the connection to the connection."""
 
-    __slots__ = ("close", "is_closing", "write")
+    __slots__ = ("close", "is_closing", "own", "write")
 
     def __init__(self, connection: AsgiConnection, transport: asyncio.Transport) -> None:
+        self.own = transport
         self.write = transport.write
         self.is_closing = transport.is_closing
         self.close = connection.last_answered

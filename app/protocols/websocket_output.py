@@ -1,21 +1,26 @@
-"""The output of one WebSocket: the frames that wait for the client, and whether the client reads them.
+"""The output of one WebSocket: the frames that wait for the client.
 
-It writes whole frames to the transport, limits the data that waits, and reports a client that does not read.
-It never closes the connection itself, and never reads from it.
+It writes whole frames, several of them together if they are held. `app.protocols.output` limits what waits.
 """
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, TimerHandle, Transport
+from asyncio import AbstractEventLoop, Transport
 from collections.abc import Callable
+from struct import pack
 from typing import Final
 
-from websockets.frames import Frame, Opcode
+from websockets.frames import Opcode
 
-from tailrace.api.websocket_limits import OUTPUT_BYTES_MAX, OUTPUT_PAUSE_BYTES, STALL_S
+from tailrace.api.websocket_limits import OUTPUT_BYTES_MAX, STALL_S
+from tailrace.app.protocols.output import PushOutput
 
 HELD_BYTES_MAX: Final = 64 * 1024
 """Held frames are written when they take this many bytes: a larger write saves no further system calls."""
+
+_LENGTH_16_BITS: Final = 126
+_LENGTH_64_BITS: Final = 127
+"""Instead of a length: it follows with so many bits."""
 
 
 class Framer:
@@ -29,7 +34,7 @@ class Framer:
     def frame(self, payload: bytes, opcode: Opcode) -> bytes:
         """Return the frame of a whole message."""
         if payload is not self._payload or opcode is not self._opcode:
-            self._frame = Frame(opcode, payload).serialize(mask=False)
+            self._frame = _head(opcode, len(payload)) + payload
             self._payload, self._opcode = payload, opcode
         return self._frame
 
@@ -37,12 +42,18 @@ class Framer:
 frames: Final = Framer()
 
 
-class WebSocketOutput:
-    """What the server sends to one client, after the handshake.
+def _head(opcode: Opcode, size_bytes: int) -> bytes:
+    """Return the head of the frame of a whole message, without a mask (RFC 6455, 5.2)."""
+    first = 0x80 | opcode
+    if size_bytes < _LENGTH_16_BITS:
+        return bytes((first, size_bytes))
+    if size_bytes < 1 << 16:
+        return pack("!BBH", first, _LENGTH_16_BITS, size_bytes)
+    return pack("!BBQ", first, _LENGTH_64_BITS, size_bytes)
 
-    `on_relief` is called when the client has read enough to get more. `on_refusal` is called with the reason
-    if the client reads too little.
-    """
+
+class WebSocketOutput(PushOutput):
+    """What the server sends to the client of a WebSocket, after the handshake: whole frames."""
 
     def __init__(
         self,
@@ -51,19 +62,9 @@ class WebSocketOutput:
         on_relief: Callable[[], None],
         on_refusal: Callable[[str], None],
     ) -> None:
-        transport.set_write_buffer_limits(high=OUTPUT_PAUSE_BYTES)
-        self._transport = transport
-        self._loop = loop
-        self._on_relief = on_relief
-        self._on_refusal = on_refusal
-        self.is_full = False
-        """Whether too much data waits for the client to send more."""
+        super().__init__(transport, loop, on_relief, on_refusal, STALL_S, OUTPUT_BYTES_MAX)
         self._held: list[bytes] = []
         self._held_bytes = 0
-        self._is_paused = False
-        self._written_bytes = 0
-        self._taken_bytes = 0
-        self._stall_timer: TimerHandle | None = None
 
     def hold(self, payload: bytes, *, is_text: bool) -> None:
         """Encode one frame, to be written with the next ones: by `send`, by `flush`, or when many bytes are
@@ -81,7 +82,7 @@ class WebSocketOutput:
             self._held.append(frame)
             self.flush()
         else:
-            self._write(frame)
+            self.write(frame)
 
     def flush(self) -> None:
         """Write the frames that are held."""
@@ -89,61 +90,4 @@ class WebSocketOutput:
             data = b"".join(self._held)
             self._held.clear()
             self._held_bytes = 0
-            self._write(data)
-
-    def pause(self) -> None:
-        """Start to watch whether the client, which lags, reads any data."""
-        self._is_paused = self.is_full = True
-        self._taken_bytes = self._taken_now()
-        self._stall_timer = self._loop.call_later(STALL_S, self._look_for_stall)
-
-    def resume(self) -> None:
-        """Stop watching: the client has caught up."""
-        self._is_paused = False
-        self._stop_stall_timer()
-        self._relieve()
-
-    def end(self) -> None:
-        """Release the tasks that wait for the client: the connection is lost."""
-        self._stop_stall_timer()
-        self._relieve()
-
-    def _write(self, data: bytes) -> None:
-        """Write whole frames. Report the client if too much data waited before."""
-        self._written_bytes += len(data)
-        self._transport.write(data)
-        waiting_bytes = self._transport.get_write_buffer_size()
-        if waiting_bytes > OUTPUT_PAUSE_BYTES:
-            self._fill_up(waiting_bytes - len(data))
-
-    def _fill_up(self, bytes_before: int) -> None:
-        if bytes_before > OUTPUT_BYTES_MAX:
-            self._on_refusal("more data waits for this client than the server keeps")
-        elif not self.is_full:
-            self.is_full = True
-            # The event loop writes only after this turn, and may then send everything.
-            self._loop.call_soon(self._look_for_room)
-
-    def _look_for_room(self) -> None:
-        if not self._is_paused:
-            self._relieve()
-
-    def _relieve(self) -> None:
-        self.is_full = False
-        self._on_relief()
-
-    def _look_for_stall(self) -> None:
-        taken = self._taken_now()
-        if taken == self._taken_bytes:
-            self._on_refusal(f"nothing was read for {STALL_S} s")
-            return
-        self._taken_bytes = taken
-        self._stall_timer = self._loop.call_later(STALL_S, self._look_for_stall)
-
-    def _taken_now(self) -> int:
-        return self._written_bytes - self._transport.get_write_buffer_size()
-
-    def _stop_stall_timer(self) -> None:
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
+            self.write(data)

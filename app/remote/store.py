@@ -151,7 +151,7 @@ class RemoteStore:
             self._readers.give_back(command, reply)
 
     def watch(self, command: AnyRead, receive: Receive) -> Watch:
-        """Run a read that may block: see the port."""
+        """Run a read that may block, and pass its answer to `receive` on a later turn of the loop."""
         if self._refusal is not None:
             return told(receive, self._refusal)
 
@@ -169,6 +169,9 @@ class RemoteStore:
         if self._refusal is not None:
             self._answers.refused(command, self._refusal)
             told(receive, self._refusal)
+        elif wait is not None and isinstance(command, Read | ReadGroup) and command.block_ms == 0:
+            # A follower waits again after each answer: it needs no look of its own before the wait.
+            wait(self.watch(command, receive))
         else:
             self._hot.submit(command, receive, wait)
         return None

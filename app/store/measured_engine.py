@@ -17,7 +17,7 @@ from tailrace.app.observability.counters import CommandFigures
 from tailrace.app.observability.slow_log import SlowLog
 from tailrace.app.observability.timing import current_timing, note_commands
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Append, Command
+from tailrace.core.commands import Append, Command, Read, ReadGroup
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.outcome import Outcome
@@ -59,6 +59,12 @@ class MeasuredEngine:
         outcome = self._engine.execute(command, now_ms)
         self.figures.ran(command, outcome, time.perf_counter_ns() - begin_ns)
         return outcome
+
+    def note_read(self, command: Command) -> None:
+        """Add the read that was executed last to the slow log, if it is slow and one of a follower. Followers
+        wait without a limit; requests have one, and are noted as a whole."""
+        if isinstance(command, Read | ReadGroup) and not command.block_ms:
+            self._note_slow(SUBSCRIPTION, (command,), self.figures.last_engine_ns)
 
     def execute_for(self, who: str, command: Command, now_ms: int) -> Outcome:
         """Run a command of the source `who`, like `Engine.execute`. Add it to the slow log if it is slow."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, StoreUnavailable
 from tailrace.app.observability.timing import COMMIT, note_phase
 from tailrace.app.store.log import Log, NoLog
 from tailrace.core.commands import Command
@@ -74,22 +74,9 @@ class Publisher:
         """Call `receive` after the wait for the disk: with an error, if the storage failed."""
         give(receive, answer if self._failure is None else self._refusal_after_failure())
 
-    def hand_over_later(self, receive: Receive, answer: Answer) -> Watch:
-        """Do the same on the next turn of the event loop; the caller cannot cancel it."""
-        asyncio.get_running_loop().call_soon(self.hand_over, receive, answer)
-        return _Answered()
-
     def _refusal_after_failure(self) -> StoreUnavailable | None:
         """Return the error for a command that ran before the storage failed; None without a failure."""
         return None if self._failure is None else StoreUnavailable(self._failure, is_outcome_unknown=True)
-
-
-class _Answered:
-    """The watch of a read that did not wait: its answer follows on the next turn of the loop."""
-
-    def cancel(self) -> bool:
-        """Return False: the answer can no longer be stopped."""
-        return False
 
 
 def _release(reached: asyncio.Future[None]) -> None:

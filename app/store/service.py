@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from tailrace.api.ports import Answer, BeginWait, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, BeginWait, StoreUnavailable
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.app.clock import Clock, monotonic_clock_ms, system_clock_ms
 from tailrace.app.observability.counters import CommandFigures
@@ -26,13 +26,13 @@ from tailrace.app.store.batches import Batches
 from tailrace.app.store.joined_appends import JoinedAppends
 from tailrace.app.store.lag_alerts import LagAlerts
 from tailrace.app.store.log import Log
-from tailrace.app.store.measured_engine import SUBSCRIPTION, TICK, MeasuredEngine
-from tailrace.app.store.publishing import Publisher, Receive
+from tailrace.app.store.measured_engine import TICK, MeasuredEngine
+from tailrace.app.store.publishing import Publisher
 from tailrace.app.store.readers import WaitingReaders
 from tailrace.app.store.recorder import Recorder
 from tailrace.app.store.upkeep import Upkeep
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError, kept
 from tailrace.core.keyspace import Keyspace
@@ -178,6 +178,8 @@ class EngineStore:
             if admission.refusal is not None or admission.refuses_growth:
                 admission.require(command)
             outcome = self._recorder.run(command)
+            if wait is not None:
+                self._engine.note_read(command)
             self._readers.wake(outcome.wake_ups)
             if outcome.wait is not None:
                 self._readers.begin(outcome, receive, wait)
@@ -191,21 +193,6 @@ class EngineStore:
         else:
             receive(answer)
         return answer
-
-    def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
-        """Run a read that may block, and pass its answer to `receive`: see the port."""
-        try:
-            self._admission.require_accepting(command)
-            outcome = self._recorder.run(command, partial(self._engine.execute_for, SUBSCRIPTION))
-            self._readers.wake(outcome.wake_ups)
-            if outcome.wait is not None:
-                self._readers.require_room()
-        except (StreamError, StoreUnavailable) as refusal:
-            self._engine.note_refusal(command, refusal)
-            return self._publisher.hand_over_later(receive, kept(refusal))
-        if outcome.wait is not None:
-            return self._readers.add(outcome, receive)
-        return self._publisher.hand_over_later(receive, outcome.reply)
 
     def tick(self) -> None:
         """Do the upkeep that is due: see `upkeep`. Call it once a second."""

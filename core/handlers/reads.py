@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Read, ReadFrom, ReadGroup, Special
+from tailrace.core.commands import SOME_INCARNATION, Read, ReadFrom, ReadGroup, Special
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.handlers.lingering import lingering, waits_for_more
 from tailrace.core.handlers.ranges import require_own_position, require_untrimmed, smaller
@@ -24,6 +24,8 @@ def read(execution: Execution, command: Read) -> ReadReply:
     with every position resolved (rule 22). Raises REPLY_TOO_LARGE if the request has no room left; with
     `strict`, raises POSITION_TRIMMED. O(log n + entries returned) a stream.
     """
+    if command.block_ms is not None and (waiting := _at_the_end(execution, command)) is not None:
+        return waiting
     execution.room(command.limits.page_bytes).require_any()
     positions = [_resolve(execution, source) for source in command.streams]
     for source, after in zip(command.streams, positions, strict=True):
@@ -48,6 +50,25 @@ def read(execution: Execution, command: Read) -> ReadReply:
         execution.wait = Wait(keys, group=None, until_ms=until_ms, claim_at_ms=None)
         execution.retry = _resolved(command, positions, until_ms)
     return reply
+
+
+def _at_the_end(execution: Execution, command: Read) -> ReadReply | None:
+    """Let a read of one stream wait whose position is the last id that the stream ever issued: a follower
+    that has read all. Return the empty reply; None for any other read. O(1), without bounds and budgets."""
+    if len(command.streams) > 1 or command.batch is not None or execution.reply_room is not None:
+        return None
+    [source] = command.streams
+    key, after, known = source.key, source.after, source.incarnation
+    stream = execution.stream(key)
+    if stream is None or stream.last_id != after:
+        return None
+    incarnation = execution.keyspace.incarnation_of(stream)
+    if known is not None and known not in (SOME_INCARNATION, incarnation):
+        return None
+    until_ms = deadline_ms(execution, command)
+    execution.wait = Wait((key,), group=None, until_ms=until_ms, claim_at_ms=None)
+    execution.retry = command if until_ms == command.until_ms else replace(command, until_ms=until_ms)
+    return ReadReply((StreamRead(key, NO_ENTRIES, after, incarnation=incarnation),))
 
 
 def _gathered(execution: Execution, command: Read, positions: list[StreamId]) -> ReadReply | None:

@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from tailrace.api.follow import sse
 from tailrace.api.operations import appends, pending, reads
 from tailrace.api.problems.table import RequestRefused
-from tailrace.api.tails import sse
 from tailrace.api.websocket_limits import ProtocolViolation
 from tailrace.api.wire.appends import no_idempotency
 from tailrace.api.wire.compression import Unpacking, encoding_of

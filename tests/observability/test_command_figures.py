@@ -148,7 +148,9 @@ def test_refused_commands_are_counted_by_their_code_and_not_as_carried_out(store
 def test_a_read_that_waits_is_one_command_and_its_entries_count_when_they_come(store: EngineStore) -> None:
     async def story() -> None:
         answers: list[Answer] = []
-        store.watch(c.Read((c.ReadFrom(b"s", c.Special.LAST_ID),), block_ms=0), answers.append)
+        store.submit(
+            c.Read((c.ReadFrom(b"s", c.Special.LAST_ID),), block_ms=0), answers.append, lambda _: None
+        )
         assert "reads" not in moved(store)
         await store.execute(append(2))
         assert len(answers) == 1

@@ -213,7 +213,7 @@ def test_a_watched_read_that_moves_an_entry_wakes_the_reader_of_its_dead_letters
         await store.execute(APPEND)
         await store.execute(group_read(b"alice"))
         (dead,) = await waiting(store, read(key=b"dead"))
-        watch = store.watch(group_read(b"heir", claim_min_idle_ms=0), lambda _: None)
+        watch = watched(store, group_read(b"heir", claim_min_idle_ms=0), lambda _: None)
         assert count(await dead) == 1
         watch.cancel()
 
@@ -233,7 +233,7 @@ def test_a_read_that_moves_an_entry_wakes_the_last_reader_for_which_there_is_roo
         (dead,) = await waiting(store, read(key=b"dead"))
         heir, answers = group_read(b"heir", claim_min_idle_ms=0), list[Answer]()
         if is_watched:
-            store.watch(heir, answers.append)
+            watched(store, heir, answers.append)
         else:
             task = asyncio.ensure_future(_as_coroutine(store.execute(heir)))
         assert count(await dead) == 1
@@ -322,19 +322,27 @@ def test_draining_tells_every_reader_why() -> None:
     served(story)
 
 
-# --- watches -----------------------------------------------------------------------------------------
+# --- reads without a task ----------------------------------------------------------------------------
 
 
-def test_a_watch_hands_over_its_answer_once_and_never_before_it_was_made() -> None:
+def watched(store: EngineStore, command: Command, receive: Callable[[Answer], None]) -> Watch:
+    """Submit a read that waits, and return how to stop it."""
+    watches: list[Watch] = []
+    store.submit(command, receive, watches.append)
+    return watches[0]
+
+
+def never(_: Watch) -> None:
+    raise AssertionError("the read waits")
+
+
+def test_a_read_that_waits_hands_over_its_answer_once_and_one_that_finds_entries_at_once() -> None:
     async def story(store: EngineStore, _: Clocks) -> None:
         answers: list[Answer] = []
         await store.execute(APPEND)
-        ready = store.watch(Read((ReadFrom(b"s", 0),), block_ms=0), answers.append)
-        assert answers == []
-        assert not ready.cancel()
-        await asyncio.sleep(0)
+        store.submit(Read((ReadFrom(b"s", 0),), block_ms=0), answers.append, never)
         assert count(answers.pop()) == 1
-        store.watch(read(), answers.append)
+        watched(store, read(), answers.append)
         await store.execute(APPEND)
         await store.execute(APPEND)
         assert count(answers.pop()) == 1
@@ -343,10 +351,10 @@ def test_a_watch_hands_over_its_answer_once_and_never_before_it_was_made() -> No
     served(story)
 
 
-def test_a_cancelled_watch_is_never_answered() -> None:
+def test_a_cancelled_read_is_never_answered() -> None:
     async def story(store: EngineStore, _: Clocks) -> None:
         answers: list[Answer] = []
-        watch = store.watch(read(), answers.append)
+        watch = watched(store, read(), answers.append)
         assert watch.cancel()
         assert not watch.cancel()
         await store.execute(APPEND)
@@ -355,13 +363,12 @@ def test_a_cancelled_watch_is_never_answered() -> None:
     served(story)
 
 
-def test_a_refused_watch_is_answered_with_the_refusal() -> None:
+def test_a_refused_read_is_answered_with_the_refusal() -> None:
     async def story(store: EngineStore, _: Clocks) -> None:
         answers: list[Answer] = []
-        store.watch(group_read(), answers.append)
+        store.submit(group_read(), answers.append, never)
         store.drain()
-        store.watch(read(), answers.append)
-        await asyncio.sleep(0)
+        store.submit(read(), answers.append, never)
         assert isinstance(answers[0], StreamError)
         assert isinstance(answers[1], StoreUnavailable)
 
@@ -378,8 +385,8 @@ def test_a_reader_that_fails_at_its_answer_stops_no_other() -> None:
             raise RuntimeError("no room")
 
         answers: list[Answer] = []
-        store.watch(read(), fail)
-        store.watch(read(), answers.append)
+        watched(store, read(), fail)
+        watched(store, read(), answers.append)
         await store.execute(APPEND)
         assert count(answers.pop()) == 1
         assert reported == ["no room"]
@@ -395,8 +402,8 @@ def test_a_reader_that_an_earlier_answer_made_leave_is_not_served() -> None:
         def make_the_other_leave(_: Answer) -> None:
             watches[1].cancel()
 
-        watches.append(store.watch(read(), make_the_other_leave))
-        watches.append(store.watch(read(), answers.append))
+        watches.append(watched(store, read(), make_the_other_leave))
+        watches.append(watched(store, read(), answers.append))
         await store.execute(APPEND)
         assert answers == []
 
@@ -413,7 +420,7 @@ def test_an_append_among_ten_thousand_readers_runs_the_commands_of_its_own_reade
             answers.append(answer.streams[0].key)
 
         for number in range(streams * readers_a_stream):
-            store.watch(read(key=b"s%d" % (number % streams)), note)
+            watched(store, read(key=b"s%d" % (number % streams)), note)
         executed = 0
         engine = store._engine.engine
         execute = engine.execute

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, BeginWait, StoreUnavailable
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import Command, Read, ReadGroup
+from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
 from tailrace.core.keyspace import Keyspace
@@ -68,9 +69,14 @@ class EngineStore:
         self._check_open()
         return self.engine.execute_some(requests, rooms, self.now_ms)[0]
 
-    def watch(self, command: Read | ReadGroup, receive: Callable[[Answer], None]) -> Watch:
+    def submit(
+        self, command: Command, receive: Callable[[Any], None], wait: BeginWait | None = None
+    ) -> Answer:
         """Deliver the answer on the next turn of the event loop."""
-        return _Watch(asyncio.ensure_future(self._hand_over(command, receive)))
+        watch = _Watch(asyncio.ensure_future(self._hand_over(command, receive)))
+        if wait is not None:
+            wait(watch)
+        return None
 
     async def _hand_over(self, command: Command, receive: Callable[[Answer], None]) -> None:
         try:

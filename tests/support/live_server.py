@@ -15,14 +15,19 @@ import uvicorn
 import uvloop
 from starlette.routing import Route
 
+from tailrace.api.access.security import UNSECURED
 from tailrace.api.application import create_api
 from tailrace.api.server_limits import DEFAULT_LIMITS
 from tailrace.api.websocket.route import WEBSOCKET_PATH
+from tailrace.app.main import create_hot_routes
+from tailrace.app.metrics.sources import Sources
 from tailrace.app.process_tuning import BACKLOG
 from tailrace.app.protocols.connections import Connections
+from tailrace.app.protocols.http import http_protocol
 from tailrace.app.protocols.websocket import websocket_protocol
 from tailrace.app.server import bind
 from tailrace.app.store.service import EngineStore
+from tailrace.app.token_buckets import TokenBuckets
 from tailrace.core.commands import Command
 from tailrace.core.engine import Engine
 
@@ -41,11 +46,14 @@ class LiveServer:
         self._listener = bind("127.0.0.1", 0, BACKLOG)
         app = create_api(self.store, version=VERSION)
         app.router.routes.extend(pages)
+        connections = Connections(DEFAULT_LIMITS)
+        sources = Sources(self.store, None, connections)
+        hot = create_hot_routes(sources, TokenBuckets(DEFAULT_LIMITS), UNSECURED)
         config = uvicorn.Config(
             app,
             loop="uvloop",
-            http="httptools",
-            ws=websocket_protocol(Connections(DEFAULT_LIMITS)),
+            http=http_protocol(connections, hot),
+            ws=websocket_protocol(connections),
             lifespan="off",
             log_config=None,
             access_log=False,

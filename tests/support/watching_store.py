@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-from tailrace.api.ports import Answer, StoreUnavailable, Watch
+from tailrace.api.ports import Answer, BeginWait, StoreUnavailable
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.commands import Command, Read, ReadGroup
 from tailrace.core.engine import Engine
@@ -38,7 +38,7 @@ class _Reader:
 
 
 class WatchingStore:
-    """`api.ports.StreamStore`, implemented synchronously. `watched`: every read that was requested."""
+    """`api.ports.SubmitStore`, implemented synchronously. `watched`: every read that was requested."""
 
     def __init__(self) -> None:
         self.engine = Engine()
@@ -83,11 +83,22 @@ class WatchingStore:
         self._wake(outcome)
         return replies
 
-    def watch(self, command: Read | ReadGroup, receive: Receive) -> Watch:
+    def submit(self, command: Command, receive: Receive, wait: BeginWait | None = None) -> Answer:
+        if wait is None:
+            self._answers.append((receive, self._answer(command)))
+            return None
+        assert isinstance(command, Read | ReadGroup)
         self.watched.append(command)
         reader = _Reader(self, receive)
+        wait(reader)
         self._look(reader, command)
-        return reader
+        return None
+
+    def _answer(self, command: Command) -> Answer:
+        try:
+            return self.run(command)
+        except StreamError as error:
+            return error
 
     def settle(self) -> None:
         """Deliver answers until none is left, including answers to reads that are requested meanwhile."""

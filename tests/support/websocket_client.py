@@ -12,13 +12,13 @@ import msgspec
 
 from tailrace.api.access.guard import Guard
 from tailrace.api.access.security import UNSECURED
+from tailrace.api.follow.streams import SharedReads
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import ANONYMOUS_LOCAL
 from tailrace.api.websocket.exchanges import Turn
 from tailrace.api.websocket.handshake import CODECS
 from tailrace.api.websocket.plans import Answers
 from tailrace.api.websocket.session import WebSocketSession
-from tailrace.api.websocket.shared_reads import SharedReads
 from tailrace.api.websocket.unsettled import Unsettled
 from tailrace.core.commands import Append, CreateGroup
 from tailrace.core.log.entry import fragment_from_flat

@@ -18,7 +18,7 @@ import pytest
 from httpx_sse import connect_sse
 from sseclient import SSEClient
 
-from tailrace.api.tails import sse
+from tailrace.api.follow import sse
 from tests.support.typescript import node
 
 HERE: Final = Path(__file__).parent

@@ -6,17 +6,18 @@ import asyncio
 
 import pytest
 
-from tailrace.api.tails.sse import COMMENT, parse_composite_id
-from tailrace.api.tails.tail import SKIPPED_MAX, EventForm, PlainTail
-from tailrace.api.tails.tail_response import Silence
+from tailrace.api.follow.sse import parse_composite_id
+from tailrace.api.follow.streams import SKIPPED_MAX, Start
+from tailrace.api.follow.tails import EventForm, PlainTail
 from tailrace.api.wire.filtering import AT_ONCE_MAX, ScanTurns
 from tailrace.core import commands as c
-from tailrace.core.filters import compile_filter
+from tailrace.core.filters import Filter, compile_filter
 from tailrace.core.log.entry import fragment_from_flat
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import ReadReply
-from tests.support.engine_calls import Calls, at
-from tests.support.sse_client import Event, parse_events
+from tests.support.engine_calls import at
+from tests.support.sse_client import Event
+from tests.support.tail_output import Tailing, in_loop
+from tests.support.watching_store import WatchingStore
 from tests.support.websocket_client import Client
 
 ODD = compile_filter("fields.n.endsWith('1')")
@@ -24,67 +25,62 @@ ONE = EventForm(Shape.NATURAL, labelled=False)
 SEVERAL = EventForm(Shape.NATURAL, labelled=True)
 
 
-def append(calls: Calls, first: int, last: int, key: bytes = b"s") -> None:
+def append(store: WatchingStore, first: int, last: int, key: bytes = b"s") -> None:
     numbers = range(first, last + 1)
     fragments = tuple(fragment_from_flat([b"n", b"%d" % number]) for number in numbers)
-    calls.reply(c.Append(key, fragments, tuple(number << 64 for number in numbers)))
+    store.run(c.Append(key, fragments, tuple(number << 64 for number in numbers)))
 
 
-def taken(calls: Calls, tail: PlainTail) -> list[Event]:
-    reply = calls.reply(tail.read(15_000))
-    assert isinstance(reply, ReadReply)
-    return parse_events(b"".join(tail.taken(reply)).decode())
+def tailing(store: WatchingStore, wanted: Filter, *keys: bytes, heartbeat_ms: int = 15_000) -> Tailing:
+    starts = [Start(key, 0, None) for key in keys or (b"s",)]
+    form = SEVERAL if len(keys) > 1 else ONE
+    return Tailing(store, PlainTail(store, starts, form, wanted, heartbeat_ms=heartbeat_ms))
 
 
 # --- Server-Sent Events ------------------------------------------------------------------------------
 
 
-def test_a_tail_sends_what_matches_with_the_position_of_all_that_it_examined() -> None:
-    calls = Calls()
-    append(calls, 9, 12)
-    event, *more = taken(calls, PlainTail({b"s": 0}, ONE, ODD))
+@in_loop
+async def test_a_tail_sends_what_matches_with_the_position_of_all_that_it_examined() -> None:
+    store = WatchingStore()
+    append(store, 9, 12)
+    event, *more = await tailing(store, ODD).blocks()
     assert (event.ids, event.id, more) == (["11-0"], "12-0", [])
 
 
-def test_a_tail_that_skips_few_entries_sends_nothing_and_tells_its_position_with_the_next_sign_of_life() -> (
-    None
-):
-    calls = Calls()
-    append(calls, 2, 5)
-    tail = PlainTail({b"s": 0}, ONE, ODD)
-    reply = calls.reply(tail.read(15_000))
-    assert isinstance(reply, ReadReply)
-    assert tail.taken(reply) == []
-    assert parse_events(tail.sign_of_life().decode()) == [Event("entries", "5-0", [])]
-    assert tail.sign_of_life() == COMMENT
+@in_loop
+async def test_a_tail_that_skips_few_entries_tells_its_position_once_with_the_next_sign_of_life() -> None:
+    store = WatchingStore()
+    append(store, 2, 5)
+    following = tailing(store, ODD, heartbeat_ms=20)
+    assert await following.blocks() == []
+    blocks: list[Event] = []
+    while len(blocks) < 2:
+        await asyncio.sleep(0.005)
+        blocks += await following.blocks()
+    assert blocks[0] == Event("entries", "5-0", [])
+    assert blocks[1].comments
 
 
-def test_a_tail_that_skips_many_entries_tells_its_position() -> None:
-    calls = Calls()
-    append(calls, 1, 3 * SKIPPED_MAX)
-    tail = PlainTail({b"s": 0}, ONE, compile_filter("false"))
-    assert [taken(calls, tail)[0].id for _ in range(3)] == [f"{part * SKIPPED_MAX}-0" for part in (1, 2, 3)]
+@in_loop
+async def test_a_tail_that_skips_many_entries_tells_its_position() -> None:
+    store = WatchingStore()
+    append(store, 1, 3 * SKIPPED_MAX)
+    told = await tailing(store, compile_filter("false")).blocks()
+    assert [event.id for event in told] == [f"{part * SKIPPED_MAX}-0" for part in (1, 2, 3)]
 
 
-def test_the_position_of_a_tail_of_several_streams_names_all_of_them() -> None:
-    calls = Calls()
-    append(calls, 2, 5, b"a")
-    append(calls, 11, 11, b"b")
-    event, *more = taken(calls, PlainTail({b"a": 0, b"b": 0}, SEVERAL, ODD))
+@in_loop
+async def test_the_position_of_a_tail_of_several_streams_names_all_of_them() -> None:
+    store = WatchingStore()
+    append(store, 2, 5, b"a")
+    append(store, 11, 11, b"b")
+    event, *more = await tailing(store, ODD, b"a", b"b").blocks()
     assert (event.data["key"], event.ids, more) == ("b", ["11-0"], [])
-    assert [(key, mark.at) for key, mark in parse_composite_id(event.id or "").items()] == [
-        (b"a", at("5-0")),
-        (b"b", at("11-0")),
-    ]
-
-
-def test_silence_is_over_after_the_heartbeat_interval_and_begins_anew_with_an_event() -> None:
-    silence = Silence(0)
-    assert silence.is_over
-    assert silence.left_ms == 1
-    silence = Silence(3_600_000)
-    assert not silence.is_over
-    assert 0 < silence.left_ms <= 3_600_000
+    assert {key: mark.at for key, mark in parse_composite_id(event.id or "").items()} == {
+        b"a": at("5-0"),
+        b"b": at("11-0"),
+    }
 
 
 # --- turns -------------------------------------------------------------------------------------------

@@ -13,17 +13,15 @@ from typing import Any, Final
 
 import pytest
 
-from tailrace.api.tails.group_tail import GroupTail, TailConsumer
-from tailrace.api.tails.tail import EventForm
+from tailrace.api.follow.tails import TailConsumer, Window
 from tailrace.api.websocket.unsettled import Owner, Unsettled
 from tailrace.core import commands as c
 from tailrace.core.invariants import check
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.log.block_cache import BlockCache
-from tailrace.core.log.entry_json import Shape
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.log.node_size import NodeLimits
-from tailrace.core.replies import Entries, PendingEntry, ReadReply, StreamRead
+from tailrace.core.replies import PendingEntry
 from tailrace.core.schedule import Schedule
 from tests.support.colliding_ids import Counted, colliding_ids, counted
 from tests.support.engine_calls import FRAGMENT, Calls
@@ -177,16 +175,13 @@ def test_a_connection_compares_its_unsettled_ids_a_few_times() -> None:
 
 def test_a_tail_of_a_consumer_compares_its_ids_a_few_times() -> None:
     ids = colliding("rising")
-    read = StreamRead(b"s", Entries(ids, [FRAGMENT] * COUNT, [0] * COUNT, [1] * COUNT), ids[-1], new=True)
-
-    form = EventForm(Shape.NATURAL, labelled=False)
 
     def run() -> None:
-        tail = GroupTail(TailConsumer(b"g", b"alice", prefetch=COUNT), [b"s"], {}, form)
-        tail.taken(ReadReply([read]))
-        assert tail.is_full
-        tail.answered([list(map(row, ids[5:]))])
-        [question] = tail.questions()
+        window = Window(TailConsumer(b"g", b"alice", prefetch=COUNT))
+        window.sent(b"s", ids)
+        assert window.room == 0
+        window.answered(b"s", list(map(row, ids[5:])))
+        [question] = window.questions()
         assert (question.start, question.end) == (ids[5], ids[-1])
 
     few_comparisons(run)

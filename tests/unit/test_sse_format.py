@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailrace.api.tails import sse
+from tailrace.api.follow import sse
 from tailrace.core.errors import ErrorCode, StreamError
 from tests.support.sse_client import Event, parse_events
 

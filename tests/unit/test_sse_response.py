@@ -14,21 +14,21 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
 from tailrace.api.access.guard import Guard
-from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.access.security import UNSECURED
 from tailrace.api.access.token_end import ABORT_EXTENSION
+from tailrace.api.follow.response import OUTPUT_EXTENSION, TailResponse
+from tailrace.api.follow.streams import Start
+from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, Tail, TailConsumer
 from tailrace.api.http.disconnect import while_connected
+from tailrace.api.ports import Answer
 from tailrace.api.principals import ANONYMOUS_LOCAL
 from tailrace.api.server_limits import OpenLimit
-from tailrace.api.tails.group_tail import GroupTail, TailConsumer
-from tailrace.api.tails.sse import CHUNK_BYTES, EVENT_ENTRIES_MAX
-from tailrace.api.tails.tail import EventForm, PlainTail
-from tailrace.api.tails.tail_response import TailResponse
+from tailrace.api.websocket_limits import PUSH_ENTRIES_MAX
 from tailrace.app.store.service import EngineStore
 from tailrace.core.commands import Acknowledge, Append, Command, CreateGroup, PendingSummary, ServerInfo
 from tailrace.core.engine import Engine
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import PendingSummaryReply, Reply, ServerStats
+from tailrace.core.replies import PendingSummaryReply, ServerStats
 from tests.support.sse_client import Event, parse_events
 
 FRAGMENT = b'{"a":"1"}'
@@ -44,13 +44,15 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 class Connection:
-    """A client that reads while `reads` is set, and disconnects when the test asks for it."""
+    """A client that reads unless `can_push` is unset, and disconnects when the test asks for it. It is the
+    output of its response."""
 
     def __init__(self) -> None:
-        self.reads = asyncio.Event()
-        self.reads.set()
+        self.can_push = True
+        self.on_relief: Callable[[], None] = lambda: None
         self.left = asyncio.Event()
         self.messages: list[Message] = []
+        self.chunks: list[bytes] = []
         self.is_dropped = False
 
     async def receive(self) -> Message:
@@ -58,32 +60,52 @@ class Connection:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
-        await self.reads.wait()
         self.messages.append(message)
 
     def drop(self) -> None:
         self.is_dropped = True
         self.left.set()
 
-    @property
-    def chunks(self) -> list[bytes]:
-        return [message["body"] for message in self.messages[1:]]
+    def read_on(self) -> None:
+        self.can_push = True
+        self.on_relief()
 
     @property
     def blocks(self) -> list[Event]:
         text = b"".join(self.chunks).decode()
-        ends = [text.rfind(end) + len(end) for end in ("\n\n", ":\n") if end in text]
-        return parse_events(text[: max(ends)]) if ends else []
+        return parse_events(text) if text else []
 
     @property
     def events(self) -> list[Event]:
         return [block for block in self.blocks if block.name and not block.tells_only_a_position]
 
     def is_complete(self) -> bool:
-        return self.messages[-1]["more_body"] is False
+        return self.messages[-1].get("more_body") is False
 
     async def has(self, count: int) -> None:
         await until(lambda: len(self.events) >= count)
+
+
+class Output:
+    """The output of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @property
+    def can_push(self) -> bool:
+        return self._connection.can_push
+
+    @property
+    def on_relief(self) -> Callable[[], None]:
+        return self._connection.on_relief
+
+    @on_relief.setter
+    def on_relief(self, relief: Callable[[], None]) -> None:
+        self._connection.on_relief = relief
+
+    def send(self, event: bytes) -> None:
+        self._connection.chunks.append(event)
 
 
 Story = Callable[[EngineStore, Connection], Coroutine[Any, Any, None]]
@@ -97,18 +119,22 @@ def played(story: Story) -> None:
     asyncio.run(run())
 
 
-def plain_tail() -> PlainTail:
-    return PlainTail({b"s": 0}, ONE)
-
-
-def served(store: Any, connection: Connection, tail: Any = None, **limits: float) -> asyncio.Task[None]:
-    options: dict[str, Any] = limits
-    store = GuardedStore(store, Guard(UNSECURED, ANONYMOUS_LOCAL), "consume", "tail")
-    response = TailResponse(
-        store, tail or plain_tail(), request_id="r", open_limit=OpenLimit("tails", 1), **options
-    )
-    scope: dict[str, Any] = {"type": "http", "extensions": {ABORT_EXTENSION: connection.drop}}
+def served(
+    store: Any, connection: Connection, tail: Tail | None = None, heartbeat_ms: int = 15_000
+) -> asyncio.Task[None]:
+    tail = tail or PlainTail(store, [Start(b"s", 0, None)], ONE, request_id="r", heartbeat_ms=heartbeat_ms)
+    response = TailResponse(tail, Guard(UNSECURED, ANONYMOUS_LOCAL), OpenLimit("tails", 1))
+    extensions = {
+        ABORT_EXTENSION: connection.drop,
+        OUTPUT_EXTENSION: lambda _scope, _stall_s: Output(connection),
+    }
+    scope: dict[str, Any] = {"type": "http", "extensions": extensions}
     return asyncio.create_task(response(scope, connection.receive, connection.send))
+
+
+def consuming(store: EngineStore, prefetch: int = 100, heartbeat_ms: int = 15_000) -> GroupTail:
+    reader = TailConsumer(b"g", b"alice", prefetch=prefetch)
+    return GroupTail(store, reader, [b"s"], {}, ONE, heartbeat_ms=heartbeat_ms)
 
 
 async def append(store: EngineStore, fragment: bytes = FRAGMENT, count: int = 1) -> None:
@@ -150,8 +176,7 @@ def test_a_full_window_sends_comments_too_and_opens_soon_after_the_ack() -> None
     async def story(store: EngineStore, connection: Connection) -> None:
         await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
         await append(store, count=2)
-        tail = GroupTail(TailConsumer(b"g", b"alice", prefetch=1), [b"s"], {}, ONE)
-        task = served(store, connection, tail, heartbeat_ms=30)
+        task = served(store, connection, consuming(store, prefetch=1, heartbeat_ms=30))
         await until(lambda: any(block.comments for block in connection.blocks))
         await connection.has(1)
         (first,) = connection.events
@@ -168,17 +193,16 @@ def test_a_full_window_sends_comments_too_and_opens_soon_after_the_ack() -> None
 def test_a_slow_client_is_read_for_only_when_it_has_taken_the_last_event() -> None:
     async def story(store: EngineStore, connection: Connection) -> None:
         await store.execute(CreateGroup(b"s", b"g", 0, create_stream=True))
-        tail = GroupTail(TailConsumer(b"g", b"alice"), [b"s"], {}, ONE)
-        task = served(store, connection, tail)
+        task = served(store, connection, consuming(store))
         await append(store)
         await connection.has(1)
-        connection.reads.clear()
+        connection.can_push = False
         for _ in range(50):
             await append(store)
             await asyncio.sleep(0)
         assert await pending(store) <= 2
-        connection.reads.set()
-        await connection.has(3)
+        connection.read_on()
+        await until(lambda: sum(len(event.ids) for event in connection.events) >= 51)
         assert sum(len(event.ids) for event in connection.events) == 51
         connection.left.set()
         await task
@@ -188,41 +212,13 @@ def test_a_slow_client_is_read_for_only_when_it_has_taken_the_last_event() -> No
 
 def test_through_a_long_backlog_others_have_their_turn_after_each_event() -> None:
     async def story(store: EngineStore, connection: Connection) -> None:
-        await append(store, count=20 * EVENT_ENTRIES_MAX)
+        await append(store, count=20 * PUSH_ENTRIES_MAX)
         task = served(store, connection)
         turns = 0
         while not connection.chunks[20:]:
             await asyncio.sleep(0)
             turns += 1
         assert turns >= 20
-        connection.left.set()
-        await task
-
-    played(story)
-
-
-def test_a_client_that_takes_nothing_for_too_long_is_dropped() -> None:
-    async def story(store: EngineStore, connection: Connection) -> None:
-        task = served(store, connection, stall_s=0.05)
-        await append(store)
-        await connection.has(1)
-        connection.reads.clear()
-        await append(store)
-        await task
-        assert connection.is_dropped
-        assert not connection.is_complete()
-        assert await blocked(store) == 0
-
-    played(story)
-
-
-def test_a_large_event_goes_in_chunks_each_of_which_shows_progress() -> None:
-    async def story(store: EngineStore, connection: Connection) -> None:
-        await append(store, b'{"a":"%b"}' % (b"x" * (3 * CHUNK_BYTES)))
-        task = served(store, connection)
-        await until(lambda: len(connection.chunks) >= 5)
-        assert max(map(len, connection.chunks)) == CHUNK_BYTES
-        assert len(connection.events) == 1
         connection.left.set()
         await task
 
@@ -258,7 +254,7 @@ def test_a_store_that_closes_ends_the_tail_with_the_reason() -> None:
 class BrokenStore:
     """A store with a defect."""
 
-    async def execute(self, command: Command) -> Reply:
+    def submit(self, command: Command, *_: object) -> Answer:
         raise ZeroDivisionError(str(command))
 
 

@@ -1,100 +1,100 @@
-"""The state of a tail with the real engine, step by step: no event loop, socket or clock."""
+"""What a tail sends, with the real engine and without a connection."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
+from typing import Any
 
 import pytest
 
-from tailrace.api.tails.group_tail import GroupTail, TailConsumer
-from tailrace.api.tails.sse import EVENT_ENTRIES_MAX, parse_composite_id
-from tailrace.api.tails.tail import EventForm, PlainTail, Tail
+from tailrace.api.follow import tails
+from tailrace.api.follow.sse import parse_composite_id
+from tailrace.api.follow.streams import Start
+from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, TailConsumer
+from tailrace.api.websocket_limits import PUSH_ENTRIES_MAX
 from tailrace.core import commands as c
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.log.entry_json import Shape
-from tailrace.core.replies import ReadReply
 from tailrace.core.stream_id import format_id
-from tests.support.engine_calls import FRAGMENT, Calls, at
+from tests.support.engine_calls import FRAGMENT, at
 from tests.support.seeds import seeds
-from tests.support.sse_client import Event, parse_events
+from tests.support.sse_client import Event
+from tests.support.tail_output import Tailing, ids_of, in_loop
+from tests.support.watching_store import WatchingStore
 
 ONE = EventForm(Shape.NATURAL, labelled=False)
 SEVERAL = EventForm(Shape.NATURAL, labelled=True)
 ALICE = TailConsumer(b"g", b"alice", prefetch=4)
 
 
-def step(calls: Calls, tail: Tail) -> list[Event]:
-    """Run one step of a driver. A full tail only asks its questions."""
-    events: list[bytes] = []
-    if questions := tail.questions():
-        replies, _ = calls.engine.execute_all(questions, calls.now_ms)
-        events = tail.answered(replies)
-    if not events and not tail.is_full:
-        events = read(calls, tail)
-    return parse_events(b"".join(events).decode()) if events else []
+@pytest.fixture
+def store() -> WatchingStore:
+    return WatchingStore()
 
 
-def read(calls: Calls, tail: Tail) -> list[bytes]:
-    try:
-        reply = calls.reply(tail.read(15_000))
-    except StreamError as error:
-        tail.refused(error)
-        return []
-    assert isinstance(reply, ReadReply)
-    return tail.taken(reply)
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full window is checked again on the next turn of the loop."""
+    monkeypatch.setattr(tails, "PAUSE_MS_MIN", 0)
 
 
-def drained(calls: Calls, tail: Tail) -> list[Event]:
-    """All events there are: until a read waits, or the window is full."""
-    found: list[Event] = []
-    for _ in range(100):
-        events = step(calls, tail)
-        found += [event for event in events if event.name]
-        if tail.is_full or any(event.comments for event in events):
-            return found
-    raise AssertionError("a tail that never waits")
+def add(store: WatchingStore, key: bytes, *ids: str) -> None:
+    for each in ids:
+        store.run(c.Append(key, (FRAGMENT,), (at(each),)))
 
 
-def ids_of(events: Sequence[Event]) -> list[str]:
-    return [each for event in events if event.name == "entries" for each in event.ids]
+def plain(store: WatchingStore, *keys: bytes, after: str = "0-0") -> Tailing:
+    starts = [Start(key, at(after), None) for key in keys or (b"s",)]
+    return Tailing(store, PlainTail(store, starts, SEVERAL if len(keys) > 1 else ONE))
 
 
-def group_of(calls: Calls, key: bytes = b"s") -> None:
-    calls.reply(c.CreateGroup(key, b"g", 0, create_stream=True))
+def consuming(
+    store: WatchingStore, reader: TailConsumer = ALICE, keys: Sequence[bytes] = (b"s",), **history: str
+) -> Tailing:
+    form = SEVERAL if len(keys) > 1 else ONE
+    own = {key.encode(): at(after) for key, after in history.items()}
+    return Tailing(store, GroupTail(store, reader, keys, own, form))
+
+
+def group_of(store: WatchingStore, key: bytes = b"s") -> None:
+    store.run(c.CreateGroup(key, b"g", 0, create_stream=True))
+
+
+def acknowledge(store: WatchingStore, key: bytes, *ids: str) -> None:
+    store.run(c.Acknowledge(key, b"g", tuple(map(at, ids))))
+
+
+def read_new(store: WatchingStore, key: bytes, consumer: bytes) -> None:
+    store.run(c.ReadGroup(b"g", consumer, (c.ReadFrom(key, c.Special.NEW),)))
 
 
 # --- plain -------------------------------------------------------------------------------------------
 
 
-def test_a_read_in_vain_gives_a_comment_and_moves_nothing() -> None:
-    calls = Calls()
-    tail = PlainTail({b"s": at("5-0")}, ONE)
-    (comment,) = step(calls, tail)
-    assert comment.comments
-    command = tail.read(15_000)
+@in_loop
+async def test_a_tail_waits_without_a_limit_and_notices_every_gap(store: WatchingStore) -> None:
+    tailing = plain(store, after="5-0")
+    assert await tailing.blocks() == []
+    [command] = store.watched
+    assert isinstance(command, c.Read)
     assert command.streams == (c.ReadFrom(b"s", at("5-0")),)
-    assert (command.block_ms, command.strict) == (15_000, True)
+    assert (command.block_ms, command.strict) == (0, True)
 
 
-def test_a_busy_stream_does_not_starve_the_others() -> None:
-    calls = Calls()
-    fragments = [FRAGMENT] * (3 * EVENT_ENTRIES_MAX)
-    calls.reply(c.Append(b"busy", fragments))
-    calls.add(b"calm", "1-0")
-    tail = PlainTail({b"busy": 0, b"calm": 0}, SEVERAL)
-    first = step(calls, tail)
-    assert [(event.data["key"], len(event.data["entries"])) for event in first] == [
-        ("busy", EVENT_ENTRIES_MAX)
-    ]
-    assert [event.data["key"] for event in step(calls, tail)] == ["calm", "busy"]
+@in_loop
+async def test_a_busy_stream_does_not_starve_the_others(store: WatchingStore) -> None:
+    store.run(c.Append(b"busy", [FRAGMENT] * (3 * PUSH_ENTRIES_MAX)))
+    add(store, b"calm", "1-0")
+    events = await plain(store, b"busy", b"calm").blocks()
+    assert [event.data["key"] for event in events] == ["busy", "calm", "busy", "busy"]
 
 
-def test_the_id_of_each_event_of_one_read_is_the_position_after_that_event() -> None:
-    calls = Calls()
-    calls.add(b"a", "1-0")
-    calls.add(b"b", "2-0")
-    first, second = step(calls, PlainTail({b"a": 0, b"b": 0}, SEVERAL))
+@in_loop
+async def test_the_id_of_each_event_is_the_position_after_that_event(store: WatchingStore) -> None:
+    add(store, b"a", "1-0")
+    add(store, b"b", "2-0")
+    first, second = await plain(store, b"a", b"b").blocks()
     told = [parse_composite_id(event.id or "") for event in (first, second)]
     assert [[(key, mark.at) for key, mark in each.items()] for each in told] == [
         [(b"b", 0), (b"a", at("1-0"))],
@@ -102,65 +102,84 @@ def test_the_id_of_each_event_of_one_read_is_the_position_after_that_event() -> 
     ]
 
 
-def test_an_emptied_stream_is_a_gap_up_to_what_may_come() -> None:
-    calls = Calls()
-    calls.add(b"s", "1-0", "2-0")
-    calls.reply(c.TrimStream(b"s", c.Trim(max_length=0)))
-    tail = PlainTail({b"s": 0}, ONE)
-    assert drained(calls, tail) == [Event("gap", "2-0", {"key": "s", "from": "0-0", "to": "2-1"})]
-    calls.add(b"s", "3-0")
-    assert ids_of(drained(calls, tail)) == ["3-0"]
+@in_loop
+async def test_an_emptied_stream_is_a_gap_up_to_what_may_come(store: WatchingStore) -> None:
+    add(store, b"s", "1-0", "2-0")
+    store.run(c.TrimStream(b"s", c.Trim(max_length=0)))
+    tailing = plain(store)
+    assert await tailing.blocks() == [Event("gap", "2-0", {"key": "s", "from": "0-0", "to": "2-1"})]
+    add(store, b"s", "3-0")
+    assert await tailing.ids() == ["3-0"]
 
 
-def test_a_refusal_that_is_no_gap_ends_the_tail() -> None:
-    tail = PlainTail({b"s": 0}, ONE)
-    with pytest.raises(StreamError):
-        tail.refused(StreamError(ErrorCode.INVALID_ID, "ERR"))
-    tail.refused(StreamError(ErrorCode.POSITION_TRIMMED, "ERR"))
-    with pytest.raises(StreamError):
-        tail.answered([StreamError(ErrorCode.INVALID_ID, "ERR")])
+@in_loop
+async def test_a_client_that_does_not_read_is_sent_nothing_and_misses_nothing(store: WatchingStore) -> None:
+    tailing = plain(store)
+    await tailing.blocks()
+    tailing.can_push = False
+    add(store, b"s", "1-0")
+    assert await tailing.blocks() == []
+    assert len(store.queue) == 0
+    add(store, b"s", "2-0")
+    tailing.relieve()
+    assert await tailing.ids() == ["1-0", "2-0"]
+
+
+@in_loop
+async def test_a_refusal_that_is_no_gap_ends_the_tail(store: WatchingStore) -> None:
+    tailing = plain(store)
+    tailing.tail.end(StreamError(ErrorCode.INVALID_ID, "ERR"))
+    [end] = await tailing.blocks()
+    assert (end.name, end.data["code"]) == ("end", "INVALID_ID")
+    assert tailing.tail.ended.result() is None
+    assert len(store.queue) == 0
 
 
 @pytest.mark.parametrize("seed", seeds(60))
-def test_whatever_is_trimmed_every_entry_that_is_left_comes_once_and_every_loss_lies_in_a_gap(
+@in_loop
+async def test_whatever_is_trimmed_every_entry_that_is_left_comes_once_and_every_loss_lies_in_a_gap(
     seed: int,
 ) -> None:
     chance = Random(seed)
-    calls = Calls()
+    store = WatchingStore()
     keys = [b"a", b"b", b"c"][: chance.randint(1, 3)]
-    tail = PlainTail(dict.fromkeys(keys, 0), SEVERAL)
     for key in keys:
-        group_of(calls, key)
+        group_of(store, key)
+    starts = [Start(key, 0, None) for key in keys]
+    tailing = Tailing(store, PlainTail(store, starts, SEVERAL))
     appended: dict[bytes, list[int]] = {key: [] for key in keys}
     events: list[Event] = []
     for _ in range(40):
         key = chance.choice(keys)
+        tailing.can_push = chance.random() < 0.5
         if (act := chance.randrange(6)) < 2:
-            count = chance.randint(1, 4)
-            appended[key] += calls.reply(c.Append(key, [FRAGMENT] * count)).ids
-            calls.now_ms += chance.randrange(3)
+            reply: Any = store.run(c.Append(key, [FRAGMENT] * chance.randint(1, 4)))
+            appended[key] += reply.ids
+            store.now_ms += chance.randrange(3)
         elif act == 2:
-            trim_somewhere(calls, key, chance)
-        elif act == 3 and calls.engine.keyspace.streams[key].length:
-            deliver_and_acknowledge(calls, key, chance)
+            trim_somewhere(store, key, chance)
+        elif act == 3 and store.engine.keyspace.streams[key].length:
+            deliver_and_acknowledge(store, key, chance)
         else:
-            events += step(calls, tail)
-    events += drained(calls, tail)
+            tailing.relieve()
+            events += await tailing.blocks()
+    tailing.relieve()
+    events += await tailing.blocks()
     for key in keys:
         check_story(key.decode(), appended[key], events)
 
 
-def trim_somewhere(calls: Calls, key: bytes, chance: Random) -> None:
+def trim_somewhere(store: WatchingStore, key: bytes, chance: Random) -> None:
     references = chance.choice([c.References.KEEP, c.References.ACKNOWLEDGED])
-    calls.reply(c.TrimStream(key, c.Trim(max_length=chance.randrange(4), references=references)))
+    store.run(c.TrimStream(key, c.Trim(max_length=chance.randrange(4), references=references)))
 
 
-def deliver_and_acknowledge(calls: Calls, key: bytes, chance: Random) -> None:
+def deliver_and_acknowledge(store: WatchingStore, key: bytes, chance: Random) -> None:
     """Some entries become pending and stay pending, so a trim with the reference policy keeps them."""
     limits = c.ReadLimits(count=3)
-    reply = calls.reply(c.ReadGroup(b"g", b"x", (c.ReadFrom(key, c.Special.NEW),), limits))
+    reply: Any = store.run(c.ReadGroup(b"g", b"x", (c.ReadFrom(key, c.Special.NEW),), limits))
     ids = [each for each in reply.streams[0].entries.ids if chance.random() < 0.6]
-    calls.reply(c.Acknowledge(key, b"g", tuple(ids)))
+    store.run(c.Acknowledge(key, b"g", tuple(ids)))
 
 
 def check_story(key: str, appended: Sequence[int], events: Sequence[Event]) -> None:
@@ -175,40 +194,42 @@ def check_story(key: str, appended: Sequence[int], events: Sequence[Event]) -> N
 # --- as a group's consumer ---------------------------------------------------------------------------
 
 
-def test_a_read_asks_for_what_the_window_has_room_for_and_no_more() -> None:
-    calls = Calls()
-    group_of(calls)
-    calls.add(b"s", *[f"{number}-0" for number in range(1, 10)])
-    tail = GroupTail(ALICE, [b"s"], {}, ONE)
-    assert ids_of(drained(calls, tail)) == ["1-0", "2-0", "3-0", "4-0"]
-    assert tail.is_full
-    calls.reply(c.Acknowledge(b"s", b"g", (at("1-0"), at("4-0"))))
-    step_events = step(calls, tail)
-    assert ids_of(step_events) == ["5-0", "6-0"]
+@in_loop
+async def test_a_read_asks_for_what_the_window_has_room_for_and_no_more(store: WatchingStore) -> None:
+    group_of(store)
+    add(store, b"s", *[f"{number}-0" for number in range(1, 10)])
+    tailing = consuming(store)
+    assert await tailing.ids() == ["1-0", "2-0", "3-0", "4-0"]
+    assert await tailing.ids() == []
+    acknowledge(store, b"s", "1-0", "4-0")
+    assert await tailing.ids() == ["5-0", "6-0"]
 
 
-def test_while_half_of_the_window_is_free_nobody_is_asked_about_it() -> None:
-    calls = Calls()
-    group_of(calls)
-    tail = GroupTail(ALICE, [b"s"], {}, ONE)
-    calls.add(b"s", "1-0", "2-0")
-    step(calls, tail)
-    assert not tail.questions()
-    calls.add(b"s", "3-0")
-    step(calls, tail)
-    assert len(tail.questions()) == 1
+@in_loop
+async def test_while_half_of_the_window_is_free_nobody_is_asked_about_it(store: WatchingStore) -> None:
+    group_of(store)
+    tailing = consuming(store)
+    add(store, b"s", "1-0", "2-0")
+    await tailing.blocks()
+    acknowledge(store, b"s", "1-0", "2-0")
+    window = tailing.tail._window  # type: ignore[attr-defined]
+    assert (window.room, window.questions()) == (2, [])
+    add(store, b"s", "3-0")
+    await tailing.blocks()
+    assert window.room == 3
 
 
-def test_the_consumers_own_entries_come_first_a_stream_at_a_time_and_only_those_above_the_position() -> None:
-    calls = Calls()
+@in_loop
+async def test_the_consumers_own_entries_come_first_a_stream_at_a_time_and_only_those_above_the_position(
+    store: WatchingStore,
+) -> None:
     for key in (b"a", b"b"):
-        group_of(calls, key)
-        calls.add(key, "1-0", "2-0")
-        calls.read_new(key, b"g", b"alice")
-        calls.add(key, "3-0")
+        group_of(store, key)
+        add(store, key, "1-0", "2-0")
+        read_new(store, key, b"alice")
+        add(store, key, "3-0")
     reader = TailConsumer(b"g", b"alice", prefetch=100)
-    tail = GroupTail(reader, [b"a", b"b"], {b"a": at("1-0"), b"b": 0}, SEVERAL)
-    events = drained(calls, tail)
+    events = await consuming(store, reader, [b"a", b"b"], a="1-0", b="0-0").blocks()
     assert [(event.data["key"], event.ids) for event in events] == [
         ("a", ["2-0"]),
         ("b", ["1-0", "2-0"]),
@@ -218,85 +239,89 @@ def test_the_consumers_own_entries_come_first_a_stream_at_a_time_and_only_those_
     assert events[-1].id == "a=3-0&b=3-0"
 
 
-def test_own_entries_count_in_the_window_and_the_rest_follows_as_it_opens() -> None:
-    calls = Calls()
-    group_of(calls)
-    calls.add(b"s", *[f"{number}-0" for number in range(1, 7)])
-    calls.read_new(b"s", b"g", b"alice")
-    tail = GroupTail(ALICE, [b"s"], {b"s": 0}, ONE)
-    assert ids_of(drained(calls, tail)) == ["1-0", "2-0", "3-0", "4-0"]
-    calls.reply(c.Acknowledge(b"s", b"g", tuple(at(f"{number}-0") for number in range(1, 5))))
-    assert ids_of(drained(calls, tail)) == ["5-0", "6-0"]
+@in_loop
+async def test_own_entries_count_in_the_window_and_the_rest_follows_as_it_opens(
+    store: WatchingStore,
+) -> None:
+    group_of(store)
+    add(store, b"s", *[f"{number}-0" for number in range(1, 7)])
+    read_new(store, b"s", b"alice")
+    tailing = consuming(store, s="0-0")
+    assert await tailing.ids() == ["1-0", "2-0", "3-0", "4-0"]
+    acknowledge(store, b"s", *[f"{number}-0" for number in range(1, 5)])
+    assert await tailing.ids() == ["5-0", "6-0"]
 
 
-def test_claimed_entries_do_not_move_the_position_back() -> None:
-    calls = Calls()
-    group_of(calls)
-    calls.add(b"s", "1-0")
-    calls.read_new(b"s", b"g", b"dead")
-    calls.add(b"s", "2-0")
-    tail = GroupTail(TailConsumer(b"g", b"alice", claim_min_idle_ms=1000), [b"s"], {}, ONE)
-    assert [event.id for event in step(calls, tail)] == ["2-0"]
-    calls.now_ms += 1000
-    calls.reply(c.Acknowledge(b"s", b"g", (at("2-0"),)))
-    (event,) = step(calls, tail)
-    assert (event.ids, event.id) == (["1-0"], "2-0")
+@in_loop
+async def test_claimed_entries_do_not_move_the_position_back(store: WatchingStore) -> None:
+    group_of(store)
+    add(store, b"s", "1-0")
+    read_new(store, b"s", b"dead")
+    add(store, b"s", "2-0")
+    tailing = consuming(store, TailConsumer(b"g", b"alice", claim_min_idle_ms=1000))
+    assert [event.id for event in await tailing.blocks()] == ["2-0"]
+    store.advance(1000)
+    claimed = {event.ids[0]: event.id for event in await tailing.blocks()}
+    assert claimed["1-0"] == "2-0"
 
 
-def test_a_group_that_is_gone_ends_the_tail_whether_it_reads_or_asks() -> None:
-    calls = Calls()
-    group_of(calls)
-    calls.add(b"s", "1-0")
-    tail = GroupTail(TailConsumer(b"g", b"alice", prefetch=1), [b"s"], {}, ONE)
-    step(calls, tail)
-    calls.reply(c.DestroyGroup(b"s", b"g"))
-    with pytest.raises(StreamError, match="NOGROUP"):
-        step(calls, tail)
-    with pytest.raises(StreamError, match="NOGROUP"):
-        read(calls, GroupTail(ALICE, [b"s"], {}, ONE))
+@pytest.mark.parametrize("is_full", [True, False])
+@in_loop
+async def test_a_group_that_is_gone_ends_the_tail_whether_it_reads_or_asks(*, is_full: bool) -> None:
+    store = WatchingStore()
+    group_of(store)
+    add(store, b"s", "1-0")
+    tailing = consuming(store, TailConsumer(b"g", b"alice", prefetch=1 if is_full else 9))
+    assert await tailing.ids() == ["1-0"]
+    store.run(c.DestroyGroup(b"s", b"g"))
+    [end] = await tailing.blocks()
+    assert (end.name, end.data["code"]) == ("end", "NOGROUP")
 
 
 class Consumer:
     """Takes the entries of a tail, and acknowledges on request."""
 
-    def __init__(self, calls: Calls, tail: GroupTail) -> None:
-        self.calls = calls
-        self.tail = tail
+    def __init__(self, store: WatchingStore, tailing: Tailing) -> None:
+        self.store = store
+        self.tailing = tailing
         self.unacknowledged: list[tuple[bytes, str]] = []
         self.delivered: list[tuple[bytes, str]] = []
 
-    def take(self) -> None:
-        for event in step(self.calls, self.tail):
-            if event.name:
-                fresh = [(event.data["key"].encode(), each) for each in event.ids]
-                self.unacknowledged += fresh
-                self.delivered += fresh
+    async def take(self) -> None:
+        for event in await self.tailing.blocks():
+            fresh = [(event.data["key"].encode(), each) for each in event.ids]
+            self.unacknowledged += fresh
+            self.delivered += fresh
 
     def acknowledge(self, place: int = 0) -> None:
         if self.unacknowledged:
             key, each = self.unacknowledged.pop(place % len(self.unacknowledged))
-            self.calls.reply(c.Acknowledge(key, b"g", (at(each),)))
+            acknowledge(self.store, key, each)
 
 
 @pytest.mark.parametrize("seed", seeds(40))
-def test_never_more_than_the_window_is_unacknowledged_and_everything_comes_in_the_end(seed: int) -> None:
+@in_loop
+async def test_never_more_than_the_window_is_unacknowledged_and_everything_comes_in_the_end(
+    seed: int,
+) -> None:
     chance = Random(seed)
-    calls = Calls()
+    store = WatchingStore()
     keys = [b"a", b"b"]
     for key in keys:
-        group_of(calls, key)
+        group_of(store, key)
     prefetch = chance.randint(1, 7)
-    consumer = Consumer(calls, GroupTail(TailConsumer(b"g", b"alice", prefetch), keys, {}, SEVERAL))
+    tailing = consuming(store, TailConsumer(b"g", b"alice", prefetch), keys)
+    consumer = Consumer(store, tailing)
     for _ in range(40):
-        calls.reply(c.Append(chance.choice(keys), [FRAGMENT] * chance.randint(1, 5)))
-        consumer.take()
+        store.run(c.Append(chance.choice(keys), [FRAGMENT] * chance.randint(1, 5)))
+        await consumer.take()
         assert len(consumer.unacknowledged) <= prefetch
         if chance.random() < 0.8:
             consumer.acknowledge(chance.randrange(100))
-    expected = sum(calls.engine.keyspace.streams[key].length for key in keys)
+    expected = sum(store.engine.keyspace.streams[key].length for key in keys)
     while len(consumer.delivered) < expected:
         consumer.acknowledge()
-        consumer.take()
+        await consumer.take()
         assert len(consumer.unacknowledged) <= prefetch
     assert len(set(consumer.delivered)) == expected
 
@@ -304,30 +329,39 @@ def test_never_more_than_the_window_is_unacknowledged_and_everything_comes_in_th
 # --- a stream that is created again ------------------------------------------------------------------
 
 
-def opened(calls: Calls, key: bytes, after: str) -> PlainTail:
-    """A tail at a position that was reached in the stream that exists now."""
-    incarnation = calls.engine.keyspace.incarnation_of(calls.engine.keyspace.streams[key])
-    return PlainTail({key: at(after)}, ONE, incarnations={key: incarnation})
+def reached(store: WatchingStore, after: str) -> Start:
+    """A position that was reached in the stream that exists now."""
+    incarnation = store.engine.keyspace.incarnation_of(store.engine.keyspace.streams[b"s"])
+    return Start(b"s", at(after), incarnation)
 
 
-def test_a_tail_of_a_stream_that_was_created_again_tells_a_gap_and_sends_every_entry() -> None:
-    calls = Calls()
-    calls.add(b"s", "9-0")
-    tail = opened(calls, b"s", "9-0")
-    for first, *others in (["1-0", "2-0"], ["3-0", "20-0"]):
-        calls.reply(c.DeleteKeys((b"s",)))
-        calls.add(b"s", first, *others)
-        gap, *events = drained(calls, tail)
-        assert (gap.name, gap.data["to"]) == ("gap", first)
-        assert ids_of(events) == [first, *others]
+@in_loop
+async def test_a_tail_of_a_stream_that_was_created_again_tells_a_gap_and_sends_every_entry(
+    store: WatchingStore,
+) -> None:
+    add(store, b"s", "9-0")
+    tailing = Tailing(store, PlainTail(store, [reached(store, "9-0")], ONE))
+    for ids in (["1-0", "2-0"], ["3-0", "20-0"]):
+        again(store, ids)
+        gap, *events = await tailing.blocks()
+        assert (gap.name, gap.data["to"]) == ("gap", ids[0])
+        assert ids_of(events) == ids
 
 
-def test_a_tail_is_told_that_its_stream_is_missing_and_reads_the_next_one_from_its_beginning() -> None:
-    calls = Calls()
-    calls.add(b"s", "9-0")
-    tail = opened(calls, b"s", "9-0")
-    calls.reply(c.DeleteKeys((b"s",)))
+def again(store: WatchingStore, ids: Iterable[str]) -> None:
+    appends = [c.Append(b"s", (FRAGMENT,), (at(each),)) for each in ids]
+    store.run_all([c.DeleteKeys((b"s",)), *appends])
+
+
+@in_loop
+async def test_a_tail_is_told_that_its_stream_is_missing_and_reads_the_next_one_from_its_beginning(
+    store: WatchingStore,
+) -> None:
+    add(store, b"s", "9-0")
+    start = reached(store, "9-0")
+    store.run(c.DeleteKeys((b"s",)))
+    tailing = Tailing(store, PlainTail(store, [start], ONE))
     told = {"key": "s", "from": "9-0", "to": "0-1", "incarnation": None}
-    assert drained(calls, tail) == [Event("gap", "0-0", told)]
-    calls.add(b"s", "1-0")
-    assert ids_of(drained(calls, tail)) == ["1-0"]
+    assert await tailing.blocks() == [Event("gap", "0-0", told)]
+    add(store, b"s", "1-0")
+    assert await tailing.ids() == ["1-0"]

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from tailrace.api.websocket_limits import OUTPUT_BYTES_MAX, OUTPUT_PAUSE_BYTES
+from tailrace.app.protocols.output import EventOutput
 from tailrace.app.protocols.websocket_output import HELD_BYTES_MAX, WebSocketOutput
 from tests.unit.test_websocket_ends import Served, serve
 
@@ -30,15 +31,25 @@ class Written:
     def get_write_buffer_size(self) -> int:
         return self.unread_bytes
 
+    def is_closing(self) -> bool:
+        return False
+
 
 class Events:
     """An event loop whose calls wait for the test."""
 
     def __init__(self) -> None:
         self.soon: list[Callable[[], None]] = []
+        self.later: Callable[[], None] = lambda: None
 
     def call_soon(self, call: Callable[[], None]) -> None:
         self.soon.append(call)
+
+    def call_later(self, _delay_s: float, call: Callable[[], None]) -> None:
+        self.later = call
+
+    def pass_time(self) -> None:
+        self.later()
 
 
 class Output:
@@ -103,6 +114,27 @@ def test_a_client_is_refused_when_too_much_waited_before_the_last_write(o: Outpu
     o.output.hold(b"1", is_text=True)
     o.output.flush()
     assert o.refusals == ["more data waits for this client than the server keeps"]
+
+
+@pytest.mark.parametrize(("is_chunked", "written"), [(True, b"5\r\ndata\n\r\n"), (False, b"data\n")])
+def test_an_event_is_a_chunk_unless_the_client_knows_no_chunks(*, is_chunked: bool, written: bytes) -> None:
+    transport, loop = Written(), Events()
+    output = EventOutput(cast("Any", transport), cast("Any", loop), print, 30, is_chunked=is_chunked)
+    output.send(b"data\n")
+    assert transport.writes == [written]
+
+
+def test_a_client_that_reads_nothing_of_its_events_is_refused_and_one_that_reads_slowly_is_not() -> None:
+    transport, loop, refusals = Written(), Events(), list[str]()
+    output = EventOutput(cast("Any", transport), cast("Any", loop), refusals.append, 30, is_chunked=True)
+    output.send(bytes(OUTPUT_PAUSE_BYTES))
+    output.pause()
+    assert not output.can_push
+    transport.unread_bytes -= 1
+    loop.pass_time()
+    assert refusals == []
+    loop.pass_time()
+    assert refusals == ["nothing was read for 30 s"]
 
 
 def test_the_replies_to_requests_that_wait_together_are_written_together() -> None:

@@ -1,8 +1,7 @@
 """Writes Server-Sent Events, and the ids with which a client resumes a tail.
 
-It owns the wire format of `text/event-stream` and the limits of a tail. `api.tails.tail` decides what to
-send, and
-`api.tails.tail_response` sends it.
+It owns the wire format of `text/event-stream` and the limits of a tail. `api.follow.tails` decides what to
+send.
 
 A tail begins with an ``entries`` event without entries. It has ``retry:`` and, if the position is known,
 ``id:``, so that a client that loses the connection before the first entry resumes at the same position.
@@ -43,16 +42,6 @@ RETRY_MS: Final = 2_000
 HEARTBEAT_MS: Final = 15_000
 """Milliseconds without an event after which a comment is sent. Common proxies close idle connections after
 60 s."""
-
-EVENT_ENTRIES_MAX: Final = 1_000
-"""Entries of one event. This limits the memory for an event while the client reads it."""
-
-EVENT_BYTES_MAX: Final = 1 << 20
-"""Approximate bytes of entries of one event. A larger entry is sent alone."""
-
-CHUNK_BYTES: Final = 1 << 16
-"""Bytes that are passed to the connection at a time, so that the server notices progress within a large
-event."""
 
 STALL_S: Final = 30
 """Seconds that a client may read nothing before the server closes its connection. The client can resume
