@@ -32,6 +32,7 @@ from tests.support.server_process import running_server
 Parts = Sequence[Sequence[Sequence[int]]]
 """The rows of a batch: partitions of chunks of numbers."""
 
+WAYS: Final = ("whole", "killed", "killed", "sleeps", "overtaken")
 SEEDS: Final = int(os.environ.get("SPARK_CHAOS_SEEDS", "3"))
 
 FIRST: Final[Parts] = [[[1, 2], [3]], [[4]]]
@@ -362,14 +363,15 @@ class Chaos:
         """Run after run, until one ends."""
         for attempt in range(30):
             run = Run(self.url, self.stream, f"{batch}.{attempt}", batch, self.producer)
-            way = self.random.choice(("whole", "killed", "killed", "sleeps", "overtaken"))
+            is_first = batch == attempt == 0  # which is killed: a write has more requests
+            way = "killed" if is_first else self.random.choice(WAYS)
             self.did[way] += 1
             try:
                 if way == "sleeps":
                     self.sleep(run, rows)
                     continue
                 if way != "whole":
-                    run.mortal.requests_left = self.random.randint(1, 25)
+                    run.mortal.requests_left = self.random.randint(1, 6 if is_first else 25)
                     run.mortal.is_carried_out = self.random.random() < 0.5
                 if way == "overtaken":
                     self.wake()
