@@ -342,8 +342,8 @@ def test_a_pack_has_a_bounded_number_of_entries_and_streams() -> None:
     assert packs_of({}, 9, 2) == {}
 
 
-def test_a_batch_read_of_small_streams_costs_three_requests_for_each_and_one_for_all(base_url: str) -> None:
-    """The look and the count on the driver, the export in the task; and the check of the task."""
+def test_a_batch_read_of_small_streams_costs_two_requests_for_each_and_one_for_all(base_url: str) -> None:
+    """The look on the driver and the export in the task; and the check of the task."""
     names = [f"cost:{number}" for number in range(5)]
     for name in names:
         add(base_url, name, "1-0", "2-0")
@@ -352,4 +352,4 @@ def test_a_batch_read_of_small_streams_costs_three_requests_for_each_and_one_for
     with faulty_proxy(port, lambda _: Fault.NONE) as proxy:
         reader, (part,) = batch_parts(proxy.url, streams=",".join(names))
         assert len(list(rows_in(reader.read(part)))) == 10
-        assert proxy.fired[Fault.NONE] == 3 * len(names) + 1
+        assert proxy.fired[Fault.NONE] == 2 * len(names) + 1

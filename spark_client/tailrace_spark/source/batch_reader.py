@@ -12,7 +12,6 @@ resumes after the last complete line.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
@@ -64,7 +63,7 @@ class TailraceReader(DataSourceReader):
     def _bounded_range(self, name: str, stretch: Stretch) -> Stretch:
         whole = stretch.after, earlier(stretch.end, self._options.ending.of(name).id)
         after, end = narrowed(self._filters, name, whole)
-        return replace(stretch, after=after, end=end)
+        return stretch.cut(after, end)
 
 
 class FilteringReader(TailraceReader):

@@ -15,7 +15,7 @@ nothing between batches.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from tailrace_spark.entry_ids import earlier, later, parsed
@@ -27,16 +27,23 @@ from tailrace_spark.source.selection import Bound
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The ids of a stream from after one id up to and including another one."""
+    """The ids of a stream from after one id up to and including another one. `count`: how many entries it
+    has, if it is the whole stream; None if that has to be asked for."""
 
     after: str
     end: str
     incarnation: str | None
+    count: int | None = None
 
     @property
     def is_empty(self) -> bool:
         """Return whether there is no id in the stretch."""
         return self.reach == self.after
+
+    def cut(self, after: str, end: str) -> Stretch:
+        """Return the part from after one id up to another one."""
+        is_whole = (after, end) == (self.after, self.end)
+        return self if is_whole else Stretch(after, end, self.incarnation)
 
     @property
     def reach(self) -> str:
@@ -60,7 +67,7 @@ def stretches_after(
     if targets is None:
         return stretches
     return {
-        name: replace(stretch, end=earlier(stretch.end, target.last_id))
+        name: stretch.cut(stretch.after, earlier(stretch.end, target.last_id))
         for name, stretch in stretches.items()
         if (target := targets.get(name)) is not None and _is_reached(selection.stream(name), stretch, target)
     }
@@ -74,12 +81,14 @@ def _stretch(selection: Selection, name: str, known: Positions | None, look: Loo
         if selection.options.pattern is not None:
             return None
         raise no_such_stream(stream.where)
-    after = (
-        look.start
-        if known is not None
-        else _start_of_query(stream, look, selection.options.starting.of(name))
-    )
-    return Stretch(after, look.last_id, look.incarnation)
+    if known is not None:
+        return _whole(look)
+    after = _start_of_query(stream, look, selection.options.starting.of(name))
+    return _whole(look).cut(after, look.last_id)
+
+
+def _whole(look: Look) -> Stretch:
+    return Stretch(look.start, look.last_id, look.incarnation, look.length)
 
 
 def _start_of_query(stream: SourceStream, look: Look, bound: Bound) -> str:
@@ -97,11 +106,11 @@ def _continued(stream: SourceStream, position: Position, look: Look | None) -> S
         return None
     if position.incarnation not in (None, look.incarnation):
         stream.lose(RECREATED)
-        return Stretch(look.start, look.last_id, look.incarnation)
+        return _whole(look)
     if position.is_start or later(look.last_id, position.id) == look.last_id:
         return Stretch(position.id, look.last_id, look.incarnation)
     stream.check_not_recreated(look.last_id, position.id)
-    return Stretch(look.start, look.last_id, look.incarnation)
+    return _whole(look)
 
 
 def _is_reached(stream: SourceStream, stretch: Stretch, target: Look) -> bool:
@@ -136,7 +145,8 @@ def counts_of(selection: Selection, waiting: Stretches) -> Counts:
     for name, stretch in sorted(waiting.items(), key=lambda item: parsed(item[1].after)):
         if not stretch.is_empty:
             stream = selection.stream(name)
-            counts[name] = stream.count(stretch.after, stretch.end)
+            known = stretch.count
+            counts[name] = stream.count(stretch.after, stretch.end) if known is None else known
             if not counts[name]:
                 stream.check_whole(stretch.after, stretch.incarnation)
     return counts
@@ -152,7 +162,7 @@ def limited(selection: Selection, waiting: Stretches, counts: Counts) -> tuple[S
         name: _end(selection.stream(name), stretch, counts.get(name, 0), allowed.get(name, 0))
         for name, stretch in waiting.items()
     }
-    return {name: replace(stretch, end=ends[name]) for name, stretch in waiting.items()}, allowed
+    return {name: stretch.cut(stretch.after, ends[name]) for name, stretch in waiting.items()}, allowed
 
 
 def part_counts(options: ReadOptions, counts: Counts) -> Counts:

@@ -105,11 +105,13 @@ RECREATED: Final = (
 @dataclass(frozen=True, slots=True)
 class Look:
     """A stream as it was seen. `start`: the id just below its first entry; for an empty stream its last id,
-    because new ids are always greater. `incarnation`: None if it is unknown (`StreamHead`)."""
+    because new ids are always greater. `incarnation`: None if it is unknown (`StreamHead`). `length`: how
+    many entries it has; None if that was not asked for."""
 
     start: str
     last_id: str
     incarnation: str | None
+    length: int | None = None
 
 
 class SourceStream(Requests):
@@ -133,7 +135,7 @@ class SourceStream(Requests):
         if head is None:
             return None
         start = head.last_id if head.first_id is None else just_below(head.first_id)
-        return Look(start, head.last_id, head.incarnation)
+        return Look(start, head.last_id, head.incarnation, head.length)
 
     def start_of(self) -> str:
         """Return the id just below the first entry, as `Look.start`."""
