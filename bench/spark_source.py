@@ -3,14 +3,16 @@ docs/performance.md).
 
 The peer is a hand-written source: redis-py reads XRANGE pages inside mapInPandas, from a Redis with the same
 entries, partitioned into the same ranges of ids. Both return an id and the fields as a map. They alternate.
-The counts must match the number of entries. Run it with ``python -m bench.spark_source``.
+The counts must match the number of entries. Another row is the processor time of a read of many small
+streams, beside a read of one stream with the same entries. Run it with ``python -m bench.spark_source``.
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -33,6 +35,10 @@ ROUNDS: Final = 3
 PAGE_ENTRIES: Final = 10_000
 PARTS: Final = 4
 STREAM: Final = "bench"
+SMALL: Final = [f"small:{number}" for number in range(60)]
+SMALL_ENTRIES: Final = 10
+SMALL_ROUNDS: Final = 20
+GOAL_SMALL: Final = 2.0
 GOALS: Final = {"counted": 5.0, "to Parquet": 3.0}
 BY_HAND: Final = "_id string, fields map<string,string>"
 
@@ -57,6 +63,47 @@ def measure(effort: Effort) -> Iterator[Row]:
             for warm_up in ways:
                 warm_up()
             yield _row(what, *in_turns(rounds, *ways))
+        yield _small(spark, url, effort.rounds(SMALL_ROUNDS))
+
+
+def _small(spark: SparkSession, url: str, rounds: int) -> Row:
+    """Return the row of the small streams."""
+    total = len(SMALL) * SMALL_ENTRIES
+    said(f"the source, {len(SMALL)} small streams: {rounds} rounds in two ways, and three to warm up")
+    with Tailrace(url) as tailrace:
+        for number, name in enumerate([*SMALL, "small"]):
+            count_of = SMALL_ENTRIES if number < len(SMALL) else total
+            tailrace.stream(name).append_many({"rider": f"r{n}", "speed": "30.2"} for n in range(count_of))
+    ways = [partial(counted_ms, spark, url, names, total) for names in (SMALL, ["small"])]
+    in_turns(3, *ways)
+    ours, theirs = in_turns(rounds, *ways)
+    what = f"Spark source, {len(SMALL)} streams of {SMALL_ENTRIES} entries, processor time; beside one stream"
+    ratio, goal = ours / theirs, f"<= {GOAL_SMALL:g} x"
+    return Row(15, what, "interval", f"{ours:.0f} ms", f"{theirs:.0f} ms", ratio, goal, ratio <= GOAL_SMALL)
+
+
+def counted_ms(spark: SparkSession, url: str, streams: list[str], total: int) -> float:
+    """Return the processor time of a count over all columns, of Spark, its workers and the server."""
+    reader = spark.read.format("tailrace").options(url=url, streams=",".join(streams))
+    before_ms = processor_ms()
+    row = reader.load().selectExpr("count(_id)", "count(fields)").head()
+    _check(row is not None and row[0] == row[1] == total)
+    return processor_ms() - before_ms
+
+
+def processor_ms() -> float:
+    """Return the processor time of this process and its descendants, with those that have ended."""
+    parents, times = dict[int, int](), dict[int, float]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            process_id = int(path.parent.name)
+            parents[process_id] = int(fields[1])
+            times[process_id] = sum(map(int, fields[11:15])) * 1000 / os.sysconf("SC_CLK_TCK")
+    own = {os.getpid()}
+    while found := {each for each, parent in parents.items() if parent in own} - own:
+        own |= found
+    return sum(times.get(each, 0) for each in own)
 
 
 def _row(what: str, ours: float, theirs: float) -> Row:
