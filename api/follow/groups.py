@@ -1,6 +1,6 @@
 """Follows streams as a consumer of a group: one read for all streams, again and again.
 
-An output says what to read next, and takes what was read. This module never writes.
+An output says what to read next, and takes the entries that it gets. This module never writes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tails: followers over Server-Sent Events. They say which events answer what was read.
+"""Tails: followers over Server-Sent Events. They say which events a read leads to.
 
 `PlainTail` follows streams from positions, and reports gaps. `GroupTail` follows them as a consumer of a
 group, with a limited number of unacknowledged entries. In both, the streams take turns, so that a busy stream
@@ -201,7 +201,7 @@ class PlainTail(Tail):
         # The feed that was served last is the last one.
         self._feeds: dict[Feed, None] = {}
         self._gaps: list[tuple[Feed, StreamError]] = []
-        """Known gaps, which are told before the first entries."""
+        """Known gaps, which are sent before the first entries."""
         for start in starts:
             feed = Feed(self, start)
             self._feeds[feed] = None

@@ -114,8 +114,8 @@ class Order:
         self, first_ms: int, latest_ms: int, most: int, least: StreamId, refresh: Callable[[Batch], None]
     ) -> Iterator[Stretch]:
         """Return the entries with times from `first_ms` to `latest_ms` in order of delivery, in stretches of
-        about `most` rows at most. A stretch may have only the first `most` entries of its rows: who wants
-        more passes at least `SEGMENT_MAX`. O(log s) for each stretch and `Segment.in_order`.
+        about `most` rows at most. A stretch may have only the first `most` entries of its rows: for
+        more, pass at least `SEGMENT_MAX`. O(log s) for each stretch and `Segment.in_order`.
 
         `least`: the stretches of segments that are below this id have no entries. `refresh`: takes the ids
         that have left a batch out of it. The list must not change while the iterator is in use.

@@ -29,7 +29,7 @@ _JOINED_MAX: Final = 128
 """Neighbours with so many entries together become one segment then."""
 
 _ROWS_MAX: Final = 192
-"""The most rows of a segment that is made anew."""
+"""The most rows of a segment that is made again."""
 _FEW: Final = 4
 """So many entries are given a row one by one."""
 _THIN: Final = 4

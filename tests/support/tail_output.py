@@ -51,7 +51,7 @@ class Tailing:
         self.on_relief()
 
     async def blocks(self) -> list[Event]:
-        """Return what was sent since the last call, after all reads that find something."""
+        """Return the parts that were sent since the last call, after all reads that find something."""
         quiet_turns = 0
         while quiet_turns < QUIET_TURNS:
             count = len(self._sent)
