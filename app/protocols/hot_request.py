@@ -124,8 +124,13 @@ class HotConnection(Protocol):
         follow by the end of the turn."""
         ...
 
-    def carry_out_single(self, head: PlainHead, data: bytes) -> None:
-        """Carry out the only request of a read, whose answer does not wait for others."""
+    def carry_out_single(self, head: PlainHead, data: bytes, *, is_alone: bool = False) -> None:
+        """Carry out the only request of a read, at once. `is_alone`: no other connection sends in this turn,
+        so the answer does not wait for others."""
+        ...
+
+    def send(self) -> None:
+        """Write the answer that waits for the end of the turn, if it was not written before."""
         ...
 
     def turn_ended(self) -> Sequence[HotRequest]:

@@ -58,8 +58,9 @@ class HotRun:
     """The run of one connection, which is empty most of the time.
 
     `held`: the bytes after the run. `kept`: the read for the end of this turn of the loop; then the data
-    after its requests. `deferred`: the request after the run, which the documented route answers.
-    `client_ended`: set when the client has ended its side. `server_state`: see `HotConnection`.
+    after its requests. `unsent`: the answer that waits for the end of the turn. `deferred`: the request after
+    the run, which the documented route answers. `client_ended`: set when the client has ended its side.
+    `server_state`: see `HotConnection`.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class HotRun:
     ) -> None:
         self.held = b""
         self.kept = b""
+        self.unsent = b""
         self.deferred: HotRequest | None = None
         self._connection = connection
         self.server_state = connection.server_state
@@ -134,6 +136,7 @@ class HotRun:
         """Carry out what is kept for the end of the turn: something else happens on this connection."""
         if self.kept:
             self._turn.end()
+        self.send()
 
     def carry_out_known(self, data: bytes, now_ns: int) -> None:
         """Submit the requests with plain heads that `data` begins with, until the budget is spent; they are
@@ -166,11 +169,32 @@ class HotRun:
             self._connection.take(rest)
         return answered
 
-    def carry_out_single(self, head: PlainHead, data: bytes) -> None:
-        """Carry out the only request of a read, whose answer does not wait for others."""
+    def carry_out_single(self, head: PlainHead, data: bytes, *, is_alone: bool = False) -> None:
+        """Carry out the only request of a read: see `HotConnection`."""
         self.kept = b""
         self._reader.head_count += 1
-        self.carry_out(request_of(self, head, data[head.head_size :], time.perf_counter_ns()))
+        now_ns = time.perf_counter_ns()
+        request = request_of(self, head, data[head.head_size :], now_ns)
+        self._is_growing = True
+        self._submit(request)
+        if self._answered and not self._due:
+            self._is_growing = False
+            self._answered.clear()
+            self.unsent = request.answer
+            self.server_state.total_requests += 1
+            if is_alone:
+                self.send()
+            else:
+                self._turn.send_later(self, now_ns)
+            self._hot.observer.answered_alike((request,))
+        else:
+            self._hot.observer.answered(self._end_read())
+
+    def send(self) -> None:
+        """Write the answer that waits for the end of the turn, unless the connection has ended."""
+        unsent, self.unsent = self.unsent, b""
+        if unsent and self._state.receiving is not CLOSED and not self._connection.transport.is_closing():
+            self._connection.transport.write(unsent)
 
     def single_ended(self, request: HotRequest) -> bool:
         """Write the answer to the only request of a read, and return True; wait for it if it is not known."""
@@ -189,7 +213,7 @@ class HotRun:
         self._connection.cut()
 
     def carry_out(self, request: HotRequest) -> None:
-        """Carry out a complete request, the only one of its read, or one that the parser has read."""
+        """Carry out a complete request that the parser has read."""
         self._is_growing = True
         self._submit(request)
         self._hot.observer.answered(self._end_read())

@@ -6,6 +6,8 @@ if it had arrived at that moment, in the order of arrival. A connection on which
 ends the turn early, so events of one connection stay in order. Most reads are one append with the head of the
 append before it, so they need no run (`hot_run`). This module never looks into any other read.
 
+An answer that is known at once also waits until all connections were read: sending it wakes the client.
+
 Two shortcuts make appends that run together cheap. All requests of a client to a stream have the same
 permission, so it is checked once in a turn. The answers to a run differ in two places only, the ids of
 request and entry: the answer after another one is the same bytes with the other ids, as long as the id of the
@@ -37,11 +39,15 @@ from tailrace.core.stream_id import U64_MAX, StreamId
 
 SINGLE_TURNS_MAX: Final = 4
 READS_AT_ONCE: Final = 256
-"""After `SINGLE_TURNS_MAX` turns with one read, `READS_AT_ONCE` reads are carried out at once: keeping a read
-costs a quarter of the request of a client alone, and gains nothing."""
+"""After `SINGLE_TURNS_MAX` turns with one read, `READS_AT_ONCE` reads are carried out and answered at once:
+keeping a read costs a quarter of the request of a client alone, and gains nothing."""
 
 KEPT_BYTES_MAX: Final = MIB
 """When the kept reads take more bytes together, the turn ends early, so that they need little memory."""
+
+UNSENT_NS_MAX: Final = 1_000_000
+"""How long an answer may wait for others of the turn. Sending wakes the client, which takes as long as a
+small request unless the client is already awake."""
 
 
 class HotTurn:
@@ -56,6 +62,9 @@ class HotTurn:
         """How many of the last turns had one read only."""
         self._reads_at_once = 0
         """How many reads were not kept since then."""
+        self._unsent: list[HotConnection] = []
+        self._send_by_ns = 0
+        """When the answers in `_unsent` are sent if the turn takes long."""
 
     def read(self, run: HotConnection, data: bytes, single: PlainHead | None) -> None:
         """Keep a read with appends until the end of the turn; the connection has no other. Carry it out at
@@ -70,7 +79,7 @@ class HotTurn:
             if self._kept_bytes > KEPT_BYTES_MAX:
                 self.end()
         elif single is not None:
-            run.carry_out_single(single, data)
+            run.carry_out_single(single, data, is_alone=True)
         else:
             self._carry_out(((run, data, None),))
 
@@ -91,6 +100,26 @@ class HotTurn:
         self._kept_bytes = 0
         self._single_turns = self._single_turns + 1 if len(reads) == 1 else 0
         self._carry_out(reads)
+
+    def send_later(self, run: HotConnection, now_ns: int) -> None:
+        """Let the run send its answer at the end of the turn, together with the answers to other
+        connections; at once if other connections probably send nothing in this turn."""
+        unsent = self._unsent
+        if not unsent:
+            if not self._keeps():
+                run.send()
+                return
+            asyncio.get_running_loop().call_soon(self._send)
+            self._send_by_ns = now_ns + UNSENT_NS_MAX
+        unsent.append(run)
+        if now_ns >= self._send_by_ns:
+            self._send()
+
+    def _send(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        self._single_turns = self._single_turns + 1 if len(unsent) == 1 else 0
+        for run in unsent:
+            run.send()
 
     def carry_out_alone(self, run: HotConnection, data: bytes) -> None:
         """Carry out a read whose requests do not wait for others."""

@@ -123,7 +123,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Execute hot requests whose heads are plain; pass all other data to the parser."""
-        if self._run.kept:
+        if self._run.kept or self._run.unsent:
             self._run.end_turn()
         if self._run.held:
             self._run.held += data

@@ -110,7 +110,7 @@ async def answers_to(pieces: Sequence[bytes], store: EngineStore) -> list[bytes]
 async def settled(protocol: Any, transport: Transport) -> None:
     def is_settled() -> bool:
         return protocol.state.answering not in {Answering.HOT, Answering.ASGI} and not (
-            protocol._run.kept or protocol._run.held
+            protocol._run.kept or protocol._run.unsent or protocol._run.held
         )
 
     await until(is_settled)

@@ -425,6 +425,52 @@ def test_the_end_of_a_turn_without_appends_runs_nothing() -> None:
     asyncio.run(story())
 
 
+def test_the_answers_of_one_turn_are_sent_together() -> None:
+    async def story() -> None:
+        connections = await joined(Store(), 3, HOT_GET)
+        for protocol, _ in connections:
+            protocol.data_received(HOT_GET)
+        assert [transport.written for _, transport in connections] == [[], [], []]
+        (first, transport), *others = connections
+        first.data_received(REFUSED)  # something else happens on this connection
+        assert [answer[:3] for answer in answers_in(transport)] == [b"200"]
+        await rest(connections)
+        assert [answer[:3] for answer in answers_in(transport)] == [b"200", b"422"]
+        assert all([answer[:3] for answer in answers_in(each)] == [b"200"] for _, each in others)
+
+    asyncio.run(story())
+
+
+def test_an_answer_waits_no_longer_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        connections = await joined(Store(), 2, HOT_GET)
+        monkeypatch.setattr("tailrace.app.protocols.hot_turn.UNSENT_NS_MAX", 0)
+        for protocol, transport in connections:
+            protocol.data_received(HOT_GET)
+            assert transport.written
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("event", ["eof", "shutdown", "lost", "cut"])
+def test_an_answer_that_waits_for_the_turn_is_sent_before_the_connection_ends(event: str) -> None:
+    async def story() -> int:
+        [(protocol, transport)] = await joined(Store(), 1, HOT_GET)
+        protocol.data_received(HOT_GET)
+        if event == "eof":
+            protocol.eof_received()
+        elif event == "shutdown":
+            protocol.shutdown()
+        elif event == "lost":
+            protocol.connection_lost(None)
+        else:
+            protocol.cut()
+        await asyncio.sleep(0)
+        return len(transport.written)
+
+    assert asyncio.run(story()) == (event in {"eof", "shutdown"})
+
+
 def test_a_client_alone_waits_for_no_turn_after_some_turns() -> None:
     async def story() -> tuple[int, int]:
         [(protocol, transport)] = await joined(Store(), 1)
