@@ -157,7 +157,9 @@ def test_a_batch_is_written_once_and_its_chunks_are_removed(url: str, stream: st
     assert run.write(FIRST).rows == 4
     assert numbers(url, stream) == [1, 2, 3, 4]
     with Tailrace(url) as tailrace:
-        assert tailrace.stream(run.places.chunks).length() == 0
+        assert [list(fields) for _, fields in tailrace.stream(run.places.chunks).read()] == [
+            ["trimmed_up_to"]
+        ]
     assert Run(url, stream, "second").write(OTHER).rows == 4
     assert numbers(url, stream) == [1, 2, 3, 4]
 

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from tailrace_client import Tailrace
 from tailrace_spark import TailraceSink
 from tailrace_spark.errors import BadOption, SinkError
+from tailrace_spark.sink.staging import places_of
 from tests.support.server_process import running_server
 from tests.support.tokens import make_token
 
@@ -35,7 +36,7 @@ def secured_url(tokens_file: Path, token: str) -> Iterator[str]:
         yield server.base_url
 
 
-def test_a_token_in_a_file_is_read_where_tasks_run(
+def test_a_token_in_a_file_is_read_where_tasks_run_and_suffices_to_remove_staged_rows(
     spark: SparkSession, secured_url: str, token: str, tmp_path: Path
 ) -> None:
     (tmp_path / "token").write_text(f"{token}\n")
@@ -43,6 +44,8 @@ def test_a_token_in_a_file_is_read_where_tasks_run(
     sink(spark.range(10), 0)
     with Tailrace(secured_url, token) as tailrace:
         assert tailrace.stream("mine:rows").length() == 10
+        staged = tailrace.stream(places_of("mine:rows", "p").chunks).read()
+        assert [list(fields) for _, fields in staged] == [["trimmed_up_to"]]
 
 
 @pytest.mark.parametrize("wrong", [WRONG, None])

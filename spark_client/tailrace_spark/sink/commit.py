@@ -252,24 +252,20 @@ class Commit:
         """Remove the staged chunks up to and including the id `last`. A failure is logged: the next batch
         removes them, too.
 
-        This is an append with a trim, because a trim alone needs the scope `admin`. If no run has staged
-        after `last`, the trim removes all entries, the appended one included.
+        This is an append with a trim, because a trim alone, and one that empties the stream, need the scope
+        `admin`. So a small entry stays.
         """
         if last is None:
             return
         next_id = just_above(last)
-
-        def dropped(client: Tailrace) -> None:
-            stream, fields = client.stream(self._places.chunks), {"trimmed_up_to": next_id}
-            try:
-                stream.append(fields, if_last_id=last, trim=Trim(max_length=0))
-            except TailraceError as error:
-                if error.code != "PRECONDITION_FAILED":
-                    raise
-                stream.append(fields, trim=Trim(min_id=next_id))
-
         try:
-            self._sender.repeat(self._places.chunks, ITS_COMMIT, dropped)
+            self._sender.repeat(
+                self._places.chunks,
+                ITS_COMMIT,
+                lambda client: client.stream(self._places.chunks).append(
+                    {"trimmed_up_to": next_id}, trim=Trim(min_id=next_id)
+                ),
+            )
         except (SinkError, TailraceError) as error:
             log.warning("staged chunks in %r are not removed yet: %s", self._places.chunks, error)
 
