@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
@@ -16,6 +18,10 @@ from tailrace.core.replies import NO_ENTRIES, Entries, ReadReply, StreamRead
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import ZERO_ID, StreamId
 
+_SMALL_SHARE: Final = 16
+"""A small entry: its stored form takes at most this share of the bytes that a read may return. As RESP it
+takes at most three times as many bytes as stored, and a few more."""
+
 
 def read(execution: Execution, command: Read) -> ReadReply:
     """XREAD: return the entries of each named stream above its position.
@@ -24,8 +30,8 @@ def read(execution: Execution, command: Read) -> ReadReply:
     with every position resolved (rule 22). Raises REPLY_TOO_LARGE if the request has no room left; with
     `strict`, raises POSITION_TRIMMED. O(log n + entries returned) a stream.
     """
-    if command.block_ms is not None and (waiting := _at_the_end(execution, command)) is not None:
-        return waiting
+    if command.block_ms is not None and (followed := _followed(execution, command)) is not None:
+        return followed
     execution.room(command.limits.page_bytes).require_any()
     positions = [_resolve(execution, source) for source in command.streams]
     for source, after in zip(command.streams, positions, strict=True):
@@ -52,23 +58,40 @@ def read(execution: Execution, command: Read) -> ReadReply:
     return reply
 
 
-def _at_the_end(execution: Execution, command: Read) -> ReadReply | None:
-    """Let a read of one stream wait whose position is the last id that the stream ever issued: a follower
-    that has read all. Return the empty reply; None for any other read. O(1), without bounds and budgets."""
+def _followed(execution: Execution, command: Read) -> ReadReply | None:
+    """Answer a waiting read of one stream whose position is the last id that the stream ever issued, or that
+    of the entry before it, as followers read. Return None for any other read. O(log n), without bounds and
+    budgets: one small entry always fits."""
     if len(command.streams) > 1 or command.batch is not None or execution.reply_room is not None:
         return None
     [source] = command.streams
-    key, after, known = source.key, source.after, source.incarnation
-    stream = execution.stream(key)
-    if stream is None or stream.last_id != after:
+    stream, after, known = execution.stream(source.key), source.after, source.incarnation
+    if stream is None or not isinstance(after, int) or stream.last_id < after:
         return None
     incarnation = execution.keyspace.incarnation_of(stream)
     if known is not None and known not in (SOME_INCARNATION, incarnation):
         return None
-    until_ms = deadline_ms(execution, command)
-    execution.wait = Wait((key,), group=None, until_ms=until_ms, claim_at_ms=None)
-    execution.retry = command if until_ms == command.until_ms else replace(command, until_ms=until_ms)
-    return ReadReply((StreamRead(key, NO_ENTRIES, after, incarnation=incarnation),))
+    entries, following = NO_ENTRIES, after
+    if stream.last_id == after:
+        until_ms = deadline_ms(execution, command)
+        execution.wait = Wait((source.key,), group=None, until_ms=until_ms, claim_at_ms=None)
+        execution.retry = command if until_ms == command.until_ms else replace(command, until_ms=until_ms)
+    else:
+        ids, fragments = stream.log.range(after + 1, count=2)
+        if len(ids) != 1 or not _fits(command, stream, after, fragments[0]):
+            return None
+        entries, following = Entries(ids, fragments), ids[0]
+    return ReadReply((StreamRead(source.key, entries, following, incarnation=incarnation),))
+
+
+def _fits(command: Read, stream: Stream, after: StreamId, fragment: bytes) -> bool:
+    """Return whether the read may return its only entry: it certainly fits, and none is missing before it."""
+    limits, [source] = command.limits, command.streams
+    if limits.page_bytes is not None or 0 in (limits.count, limits.max_count):
+        return False
+    small = _SMALL_SHARE * (len(fragment) + len(source.key) + _SMALL_SHARE)
+    is_small = limits.max_bytes is None or small <= limits.max_bytes
+    return is_small and not (command.strict and after < stream.max_trimmed_id)
 
 
 def _gathered(execution: Execution, command: Read, positions: list[StreamId]) -> ReadReply | None:
