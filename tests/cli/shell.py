@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.support.server_process import COLOURS_OUTPUT, TAILRACE
+from tests.support.warm_process import WarmProcess, run
 
 WITHIN_S: Final = 60
 TERMINAL_SIZE: Final = (40, 160)
@@ -50,27 +51,18 @@ def shell(
     url: str, *arguments: str | bytes, stdin: bytes = b"", extra: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run one command in pipes to its end."""
-    return subprocess.run(
-        [TAILRACE, *arguments],
-        input=stdin,
-        env=environment(TAILRACE_URL=url, **(extra or {})),
-        capture_output=True,
-        timeout=WITHIN_S,
-        check=False,
-    )
+    return run(arguments, environment(TAILRACE_URL=url, **(extra or {})), stdin=stdin, within_s=WITHIN_S)
 
 
 class Background:
     """A command that runs in the background of a test; its output is read line by line."""
 
     def __init__(self, url: str, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [TAILRACE, *arguments],
-            env=environment(TAILRACE_URL=url, PYTHONUNBUFFERED="1"),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        (ours, theirs), (our_errors, their_errors) = os.pipe(), os.pipe()
+        with os.fdopen(theirs, "wb"), os.fdopen(their_errors, "wb"):
+            variables = environment(TAILRACE_URL=url, PYTHONUNBUFFERED="1")
+            self.process = WarmProcess(arguments, variables, stdout=theirs, stderr=their_errors)
+        self.stdout, self.stderr = os.fdopen(ours, "rb", buffering=0), os.fdopen(our_errors, "rb")
 
     def __enter__(self) -> Self:
         return self
@@ -80,19 +72,17 @@ class Background:
     ) -> None:
         self.process.kill()
         self.process.wait(WITHIN_S)
-        for stream in (self.process.stdout, self.process.stderr):
-            assert stream is not None
-            stream.close()
+        self.stdout.close()
+        self.stderr.close()
 
     def lines(self, count: int) -> list[str]:
         """The next lines of output."""
         return [self._line() for _ in range(count)]
 
     def _line(self) -> str:
-        assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], WITHIN_S)
+        ready, _, _ = select.select([self.stdout], [], [], WITHIN_S)
         assert ready, "no line came"
-        return self.process.stdout.raw.readline().decode().rstrip("\n")  # type: ignore[attr-defined,no-any-return]
+        return self.stdout.readline().decode().rstrip("\n")
 
     def interrupt(self) -> int:
         """Send what Ctrl-C sends; the exit status."""

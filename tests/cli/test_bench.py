@@ -54,8 +54,7 @@ def test_an_interrupted_load_removes_its_stream(base_url: str, name: str) -> Non
             """The first batch is stored."""
         running.process.send_signal(signal.Signals[name])
         assert running.process.wait(60) == 128 + signal.Signals[name]
-        assert running.process.stderr is not None
-        assert b"interrupted; the temporary stream tailrace-bench:" in running.process.stderr.read()
+        assert b"interrupted; the temporary stream tailrace-bench:" in running.stderr.read()
     assert left_over(base_url) == []
 
 
@@ -68,8 +67,7 @@ def test_a_server_that_ends_is_one_sentence(tmp_path: Path) -> None:
             """The load has begun."""
         server.kill()
         assert running.process.wait(60) == 1
-        assert running.process.stderr is not None
-        [line] = running.process.stderr.read().decode().splitlines()
+        [line] = running.stderr.read().decode().splitlines()
     assert line.startswith("tailrace: the connection was ")
     assert "could not be removed" in line
 

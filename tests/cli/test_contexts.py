@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import environment
-from tests.support.server_process import TAILRACE, ServerProcess, running_server
+from tests.support.server_process import ServerProcess, running_server, tailrace
 from tests.support.tokens import make_token
 
 SECRET = "trt_a-secret-that-is-never-shown"  # noqa: S105
@@ -26,14 +26,7 @@ class User:
         self.file = home / "tailrace" / "contexts.json"
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [TAILRACE, *arguments],
-            env=environment(XDG_CONFIG_HOME=str(self.home), **variables),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return tailrace(*arguments, environment=environment(XDG_CONFIG_HOME=str(self.home), **variables))
 
     def does(self, *arguments: str, **variables: str) -> str:
         answer = self.run(*arguments, **variables)

@@ -6,20 +6,14 @@ import subprocess
 
 import pytest
 
-from tests.cli.shell import Background, environment, shell
-from tests.support.server_process import TAILRACE, ServerProcess
+from tests.cli.shell import Background, shell
+from tests.support.server_process import ServerProcess
 
 
 def here(server: ServerProcess, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run `tailrace cli` with host and port as arguments; the variable names a server that does not exist."""
-    return subprocess.run(
-        [TAILRACE, "cli", "-h", "127.0.0.1", "-p", str(server.port), *arguments],
-        env=environment(TAILRACE_URL="http://127.0.0.1:1"),
-        input=stdin,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    there = ("cli", "-h", "127.0.0.1", "-p", str(server.port))
+    return shell("http://127.0.0.1:1", *there, *arguments, stdin=stdin)
 
 
 def test_host_and_port_name_the_server(server: ServerProcess) -> None:

@@ -99,10 +99,8 @@ def test_an_interrupted_import_names_its_state_and_continues(base_url: str, tmp_
         while length(base_url, stream) < 5:
             """The import has begun."""
         assert running.interrupt() == 130
-        assert running.process.stdout is not None
-        assert running.process.stderr is not None
-        summary = running.process.stdout.read().decode()
-        [line] = running.process.stderr.read().decode().splitlines()
+        summary = running.stdout.read().decode()
+        [line] = running.stderr.read().decode().splitlines()
     [state] = tmp_path.glob(".rows.ndjson.import-*")
     assert line == f"tailrace: interrupted, continue with --resume; the progress is in {state}"
     assert summary.startswith(f"{stream}: {length(base_url, stream)} rows, ")
@@ -123,8 +121,7 @@ def test_an_interrupted_export_names_its_state(base_url: str, tmp_path: Path) ->
             while not _readable_bytes(reader):
                 """The export has begun to write."""
             assert running.interrupt() == 130
-            assert running.process.stderr is not None
-            lines = running.process.stderr.read().decode().splitlines()
+            lines = running.stderr.read().decode().splitlines()
     finally:
         os.close(reader)
     [state] = tmp_path.glob(".out.ndjson.export-*")

@@ -23,7 +23,7 @@ from websockets.typing import Origin
 
 from tailrace.app.tokens.usage import read_usage
 from tests.security.conftest import SecuredServer
-from tests.support.server_process import ServerProcess, running_server, tailrace
+from tests.support.server_process import TAILRACE, ServerProcess, running_server, tailrace
 from tests.support.sockets import open_socket
 from tests.support.tokens import ALL_SCOPES, bearer, id_of, make_token, revoke_token
 
@@ -324,7 +324,8 @@ def test_nothing_of_a_token_or_a_ticket_is_to_be_found_anywhere(tmp_path: Path) 
     text = make_token(path, *ALL_SCOPES, name="ops")
     wrong = text[:-1] + ("0" if text[-1] != "0" else "1")
     shown: list[str] = []
-    with running_server(tmp_path, "--tokens-file", str(path), "--log-level", "debug") as process:
+    options = ("--tokens-file", str(path), "--log-level", "debug")
+    with running_server(tmp_path, *options, program=TAILRACE) as process:
         url = process.base_url
         with httpx.Client(base_url=url) as client:
             for header in (f"Bearer {text}", f"Bearer {wrong}", text, f"Basic {text}"):

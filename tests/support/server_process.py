@@ -17,6 +17,8 @@ from typing import Any, Final
 
 import msgspec
 
+from tests.support.warm_process import WarmProcess, run
+
 TAILRACE: Final = Path(sys.executable).with_name("tailrace")
 READY_LINE: Final = re.compile(r"Tailrace \S+ is ready on (https?://\S+)\n")
 READY_WITHIN_S: Final = 30
@@ -28,35 +30,35 @@ def tailrace(
     *arguments: str, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run one command until it exits."""
-    return subprocess.run(
-        [TAILRACE, *arguments],
-        env=_environment(environment),
-        capture_output=True,
-        text=True,
-        timeout=ENDS_WITHIN_S,
-        check=False,
-    )
+    done = run(arguments, _environment(environment), within_s=ENDS_WITHIN_S)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 class ServerProcess:
-    """A running server. `base_url`: its address without a slash at the end."""
+    """A running server. `base_url`: its address without a slash at the end.
+
+    `program`: the file to execute; None: `tailrace` as a warm process.
+    """
 
     def __init__(
         self,
         options: Sequence[str],
         log_file: Path,
         environment: Mapping[str, str] | None = None,
-        program: Path = TAILRACE,
+        program: Path | None = None,
     ) -> None:
         self._log_file = log_file
-        with log_file.open("wb") as stderr:
-            self._process = subprocess.Popen(
-                [program, "serve", *options],
-                env=_environment(environment),
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                text=True,
-            )
+        self._process: subprocess.Popen[bytes] | WarmProcess
+        ours, theirs = os.pipe()
+        self._stdout = os.fdopen(ours)
+        words, variables = ["serve", *options], _environment(environment)
+        with os.fdopen(theirs, "wb") as stdout, log_file.open("wb") as stderr:
+            if program is None:
+                self._process = WarmProcess(words, variables, stdout=theirs, stderr=stderr.fileno())
+            else:
+                self._process = subprocess.Popen(
+                    [program, *words], env=variables, stdout=stdout, stderr=stderr
+                )
         self.ready_line = self._wait_for_line()
         ready = READY_LINE.fullmatch(self.ready_line)
         assert ready, f"no ready line but {self.ready_line!r}; logged: {self.log_text}"
@@ -95,24 +97,21 @@ class ServerProcess:
 
     def remaining_output(self) -> str:
         """Return the output after the ready line, up to the exit."""
-        assert self._process.stdout
-        return self._process.stdout.read()
+        return self._stdout.read()
 
     def kill(self) -> None:
         """Kill the process. Does nothing if it has exited."""
         self._process.kill()
         self._process.wait(ENDS_WITHIN_S)
-        assert self._process.stdout
-        self._process.stdout.close()
+        self._stdout.close()
 
     def _wait_for_line(self) -> str:
-        assert self._process.stdout
         with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
+            selector.register(self._stdout, selectors.EVENT_READ)
             if not selector.select(READY_WITHIN_S):
                 self.kill()
                 raise TimeoutError(f"not ready within {READY_WITHIN_S} s; logged: {self.log_text}")
-        return self._process.stdout.readline()
+        return self._stdout.readline()
 
 
 @contextmanager
@@ -120,12 +119,12 @@ def running_server(
     directory: Path,
     *options: str,
     environment: Mapping[str, str] | None = None,
-    program: Path = TAILRACE,
+    program: Path | None = None,
 ) -> Iterator[ServerProcess]:
     """Yield a server of its own on a free port, killed on exit. `directory`: the place of its data and its
     log.
 
-    `program`: an installed `tailrace` other than the one that tests share.
+    `program`: an installed `tailrace`, for tests that a warm process would falsify.
     """
     standard = ("--port", "0", "--data-dir", str(directory / "data"))
     server = ServerProcess((*standard, *options), directory / "server.log", environment, program)
