@@ -97,6 +97,8 @@ _CODE: Final = re.compile(
 )
 _WORDS: Final = [(phrase.replace(" ", r"\s+"), advice) for phrase, advice in REPLACEMENTS.items()]
 _PHRASES: Final = {re.compile(rf"\b{words}\b", re.IGNORECASE): advice for words, advice in _WORDS}
+_ANY_PHRASE: Final = re.compile(rf"\b(?:{'|'.join(words for words, _ in _WORDS)})\b", re.IGNORECASE)
+_BETWEEN_WORDS: Final = re.compile(r"[\s#]+")
 
 
 def prose_only(markdown: str) -> str:
@@ -113,6 +115,11 @@ def findings(name: str, markdown: str) -> Iterator[str]:
                 continue
             line = text.count("\n", 0, found.start()) + 1
             yield f"{name}:{line}: {' '.join(found[0].split())!r}; write: {advice}"
+
+
+def may_have_findings(source: str) -> bool:
+    """Return whether a phrase is anywhere in a Python file, in its code too. Far cheaper than its prose."""
+    return _ANY_PHRASE.search(_BETWEEN_WORDS.sub(" ", source)) is not None
 
 
 def prose_of_python(source: str) -> str:
@@ -135,7 +142,8 @@ def test_pages_are_written_in_plain_words() -> None:
 
 
 def test_docstrings_and_comments_are_written_in_plain_words() -> None:
-    prose = ((name, prose_of_python(path.read_text())) for name, path in SOURCES.items())
+    sources = ((name, path.read_text()) for name, path in SOURCES.items())
+    prose = ((name, prose_of_python(text)) for name, text in sources if may_have_findings(text))
     found = [each for name, text in prose for each in sorted(findings(name, text))]
     assert not found, "\n" + "\n".join(found)
 
@@ -162,5 +170,6 @@ def test_docstrings_and_comments_are_checked_and_code_is_not() -> None:
 nobody = "whoever"  # the reader is
 # told
 '''
+    assert may_have_findings(source)
     found = list(findings("a.py", prose_of_python(source)))
     assert [line.split(";")[0] for line in found] == ["a.py:3: 'Whoever'", "a.py:5: 'is told'"]
