@@ -1,5 +1,9 @@
 """The code on the pages: shell commands and Python programs run here. Every other block has a test
-elsewhere."""
+elsewhere.
+
+All pages run on one server, one after another. `make test` also gives a third of the pages a server of their
+own, others every day.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ import pytest
 from tests.support.console_blocks import check_commands, steps_of
 from tests.support.pages import PAGES, ROOT, fenced, languages_of, text_of
 from tests.support.python_blocks import check_programs, run_program
-from tests.support.seeds import FIRST_SEED
+from tests.support.seeds import FIRST_SEED, some_each_day
 from tests.support.server_process import running_server
 
 SHOWN: Final = {"text", "json", "mermaid", "nginx", "caddy", "bash"}
@@ -50,7 +54,7 @@ SHELL: Final = [page for page in PAGES if "sh" in languages_of(page)]
 STEPS_AT_LEAST: Final = 60
 
 
-@pytest.mark.parametrize("page", SHELL)
+@pytest.mark.parametrize("page", some_each_day(SHELL, 3))
 def test_every_command_of_a_page_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         check_commands(text_of(page), server.base_url)
@@ -79,7 +83,7 @@ def test_a_reader_can_paste_all_pages_one_after_another_into_one_server(
                 check_programs(text_of(page), server.base_url, directory=tmp_path)
 
 
-@pytest.mark.parametrize("page", PYTHON)
+@pytest.mark.parametrize("page", some_each_day(PYTHON, 3))
 def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         check_programs(text_of(page), server.base_url, directory=tmp_path)
