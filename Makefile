@@ -58,7 +58,8 @@ TEST_TOOLS := $(SDK_GENERATOR)/.installed $(SITE_GENERATOR)/.installed redis-ser
 .PHONY: setup
 setup: $(BENCH) $(TEST_TOOLS) ## Install everything for tests, checks, benches and Spark
 
-IN_PROCESSES := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadgroup
+# tests/conftest.py puts the longest tests first.
+IN_PROCESSES := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder
 
 .PHONY: test
 test: $(TEST) $(TEST_TOOLS) ## Run what a change must pass: all tests but the long ones, with branch coverage of core; PYTEST_ARGS selects tests

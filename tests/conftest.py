@@ -38,20 +38,59 @@ def base_url(server: ServerProcess) -> str:
     return server.base_url
 
 
+_COVERING: Final = (
+    "tests/unit/",
+    "tests/rules/",
+    "tests/model/",
+    "tests/crash/test_beside_a_restarted_server.py",
+    "tests/crash/test_states_of_a_directory.py",
+    "tests/limits/test_idempotency_keys.py",
+    "tests/observability/test_trace_context.py",
+    "tests/service/test_checkpoints.py",
+    "tests/service/test_waiting_readers.py",
+)
+"""The tests that take every branch of `core`. A measured test takes three times as long, so no others are."""
+
+_LONGEST: Final = (
+    "tests/spark",
+    "tests/browser",
+    "store ",
+    "executable ",
+    "tests/contract/test_openapi",
+    "tests/crash",
+    "tests/release",
+    "tests/third_party",
+    "tests/sdk/test_typescript",
+    "tests/docs/test_code",
+    "tests/cli/test_recordings",
+    "tests/bench",
+    "tests/docs/test_",
+)
+"""How the names of the groups begin that take longest. They are first: the last group that begins leaves the
+other processes without work for as long as it takes."""
+
 _SHARED: Final = ("tests/spark", "tests/browser", "tests/remote/semantics")
 """Folders whose tests share a Spark session, a browser or an engine: one process runs all of a folder."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before `--dist loadgroup` reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test its group: the tests of a group run in one process."""
+    """Give each test its group: the tests of a group run in one process. Measure the coverage of some."""
+    ranks: dict[pytest.Item, int] = {}
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group_of(item)))
+        path = item.path.relative_to(item.config.rootpath).as_posix()
+        group = _group_of(item, path)
+        item.add_marker(pytest.mark.xdist_group(group))
+        if not path.startswith(_COVERING):
+            item.add_marker(pytest.mark.no_cover)
+        ranks[item] = next(
+            (rank for rank, begin in enumerate(_LONGEST) if group.startswith(begin)), len(_LONGEST)
+        )
+    items.sort(key=ranks.__getitem__)
 
 
-def _group_of(item: pytest.Item) -> str:
+def _group_of(item: pytest.Item, path: str) -> str:
     """Return the file of a test, its folder, or the engine that it shares with tests of other files."""
-    path = item.path.relative_to(item.config.rootpath).as_posix()
     parameters = (
         item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     )
