@@ -4,7 +4,7 @@ docs/performance.md).
 The peer is a hand-written source: redis-py reads XRANGE pages inside mapInPandas, from a Redis with the same
 entries, partitioned into the same ranges of ids. Both return an id and the fields as a map. They alternate.
 The counts must match the number of entries. Another row is the processor time of a read of many small
-streams, beside a read of one stream with the same entries. Run it with ``python -m bench.spark_source``.
+streams, next to that of one stream with the same entries. Run it with ``python -m bench.spark_source``.
 """
 
 from __future__ import annotations
