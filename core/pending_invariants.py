@@ -72,7 +72,7 @@ def _check_segment(pending: PendingEntriesList, segment: Segment) -> dict[int, R
             is_filed = bound is not None and bound[:2] <= row[:2]
             assert is_filed or is_passed, "an entry is before its segment in the order"
     for bound in filter(None, (segment.bound, segment.held_bound)):
-        assert bound in pending.table.order.bounds, "a segment is not where it is filed"
+        assert (*bound, segment) in pending.table.order.bounds, "a segment is not where it is filed"
     return dict(zip(ids, rows, strict=True))
 
 

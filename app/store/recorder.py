@@ -1,9 +1,8 @@
 """Runs commands on the engine at the current time, and records their effects in the log.
 
 It owns the time of the last command, the handling of commands that end midway, and the background work that
-effects cause: a few milliseconds per turn of the event loop, deleted data is freed (`core.garbage` owns the
-size of a step) and full blocks are sealed, so that large appends never block. It never rejects a command and
-never releases a result.
+effects cause: a few milliseconds per turn of the event loop, full blocks are sealed, so that large appends
+never block. It never rejects a command and never releases a result.
 """
 
 from __future__ import annotations
@@ -21,30 +20,10 @@ from tailrace.core.commands import Command
 from tailrace.core.effects import Effect
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
-from tailrace.core.garbage import Garbage
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.outcome import Outcome
 from tailrace.core.replies import Reply
 from tailrace.core.storage.damage import Damage
-
-
-class Reclaimer:
-    """Frees the garbage of one keyspace. Use it from one event loop only."""
-
-    def __init__(self, garbage: Garbage) -> None:
-        self.garbage = garbage
-        self._is_arranged = False
-
-    def arrange(self) -> None:
-        """Free all garbage, starting on the next turn of the event loop. O(1)."""
-        if not self._is_arranged:
-            self._is_arranged = True
-            asyncio.get_running_loop().call_soon(self._free_some)
-
-    def _free_some(self) -> None:
-        self._is_arranged = self.garbage.free_some()
-        if self._is_arranged:
-            asyncio.get_running_loop().call_soon(self._free_some)
 
 
 class BackgroundSealing:
@@ -80,7 +59,6 @@ class Recorder:
         self.clock = clock
         self.ran_at_ms = 0
         self._publisher = publisher
-        self._reclaimer = Reclaimer(engine.engine.keyspace.garbage)
         self._sealing = BackgroundSealing(engine.engine.keyspace)
 
     def run(self, command: Command, execute: Execute | None = None) -> Outcome:
@@ -123,13 +101,10 @@ class Recorder:
     def replace(self, keyspace: Keyspace) -> None:
         """Continue with another keyspace."""
         self.engine.replace(Engine(keyspace))
-        self._reclaimer = Reclaimer(keyspace.garbage)
         self._sealing.keyspace = keyspace
 
     def _record(self, effects: Sequence[Effect]) -> None:
         self._publisher.log.record(effects)
-        if self._reclaimer.garbage.part_count:
-            self._reclaimer.arrange()
         if self._sealing.keyspace.sealing.waiting:
             self._sealing.arrange()
 

@@ -98,7 +98,6 @@ class GroupDestroyed(Effect, frozen=True):
         group: Group = stream.groups.pop(self.group)
         if group.order is not None:
             stream.forget_order(group.name)
-        keyspace.garbage.add_group(group)
         keyspace.agenda.due.forget((stream.serial, self.group))
         stream.forget_references_from(ZERO_ID)
 

@@ -30,7 +30,7 @@ _NO_EPOCHS: Final = EpochKeys()
 
 
 class IdempotencyMemory:
-    """The idempotency keys of one stream. Only `core.storage`, `core.garbage` and `core.invariants` use
+    """The idempotency keys of one stream. Only `core.storage` and `core.invariants` use
     `timed` and `epochs` directly, and only for reading."""
 
     __slots__ = ("duplicates", "duration_s", "epochs", "keys_added", "maxsize", "timed")

@@ -233,6 +233,11 @@ class BlockCache:
         self.misses += 1
         return block.decode()
 
+    def clear(self) -> None:
+        """Drop all blocks, because all streams were deleted. O(blocks)."""
+        for block in [*self._kept.blocks, *self._scanned.blocks]:
+            self.forget(block)
+
     def forget(self, block: Block) -> None:
         """Drop `block`, which left its log or was compressed again. O(1)."""
         self._kept.forget(block)

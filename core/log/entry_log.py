@@ -28,7 +28,7 @@ from tailrace.core.stream_id import ZERO_ID, StreamId
 class EntryLog(EntryReader):
     """The entries of one stream. n: entries, m: entries of one call, b: blocks (about n / 100).
 
-    Only `core.effects`, `core.storage` and `core.garbage` call the methods that change the log.
+    Only `core.effects` and `core.storage` call the methods that change the log.
     """
 
     __slots__ = ("removed_ids", "sealing")
@@ -237,11 +237,7 @@ class EntryLog(EntryReader):
         if index == 0:
             self._live_counts.dropped_first(1)
 
-    def drop_last_blocks(self, count: int) -> int:
-        """Drop up to `count` blocks of a log whose stream was deleted, and return how many. O(count)."""
-        self.length = self.ended_bytes = 0
-        dropped = self._blocks[-count:]
-        del self._blocks[-count:], self._first_ids[-count:]
-        for block in dropped:
+    def forget_decoded(self) -> None:
+        """Take the blocks of a log, whose stream was deleted, out of the cache. O(blocks)."""
+        for block in self._blocks:
             self.cache.forget(block)
-        return len(dropped)

@@ -1,7 +1,8 @@
 """Compact sequences of rising ids: a `range` if they are consecutive, else two arrays.
 
 A batch append makes consecutive ids, and a range takes the same memory for two ids as for a million. Other
-ids take 16 bytes each, compared with 52 as Python ints in a list. Both kinds are immutable sequences of ints.
+ids take 16 bytes each, compared with 52 as Python ints in a list. Both kinds are immutable sequences of ints,
+but for `OwnIds`.
 This module knows nothing of entries.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from operator import eq, lshift, or_
 from typing import Final, Self, TypeAlias, overload
@@ -90,6 +91,23 @@ class PackedIds(Sequence[StreamId]):
         return low if low < high and self._seq[low] == seq else -1
 
 
+class OwnIds(PackedIds):
+    """Packed ids that can grow. They belong to one object alone."""
+
+    __slots__ = ()
+
+    def extend(self, ids: Iterable[StreamId]) -> None:
+        """Add `ids`, which are above all others. O(ids)."""
+        ids = list(ids)
+        self._ms.extend([value >> SEQ_BITS for value in ids])
+        self._seq.extend([value & U64_MAX for value in ids])
+
+    def insert(self, at: int, value: StreamId) -> None:
+        """Insert `value` before the id at the index `at`. O(n) in C."""
+        self._ms.insert(at, value >> SEQ_BITS)
+        self._seq.insert(at, value & U64_MAX)
+
+
 IdSequence: TypeAlias = range | PackedIds
 
 
@@ -100,17 +118,21 @@ def ids_within(ids: IdSequence, low: int, high: int) -> Iterator[StreamId]:
 
 def pack_ids(ids: Sequence[StreamId]) -> IdSequence:
     """Return `ids`, which rise and are not empty, in the smallest form. O(n), O(1) for a range."""
-    first, last = ids[0], ids[-1]
     if isinstance(ids, range):
         return ids
-    if last - first == len(ids) - 1:
-        return range(first, last + 1)
+    if are_consecutive(ids):
+        return range(ids[0], ids[-1] + 1)
     return ids if isinstance(ids, PackedIds) else PackedIds.of(ids)
+
+
+def are_consecutive(ids: Sequence[StreamId]) -> bool:
+    """Whether `ids`, which rise and are not empty, are consecutive. O(1)."""
+    return ids[-1] - ids[0] == len(ids) - 1
 
 
 def as_run(ids: Sequence[StreamId]) -> Sequence[StreamId]:
     """Return `ids`, which rise, as a range if there are at least `RUN_MIN` and they are consecutive. O(1)."""
-    if len(ids) < RUN_MIN or ids[-1] - ids[0] != len(ids) - 1:
+    if len(ids) < RUN_MIN or not are_consecutive(ids):
         return ids
     return range(ids[0], ids[-1] + 1)
 

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from tailrace.core.pending.rows import HELD_FROM, UNOWNED, Batch, Bound
+from tailrace.core.pending.rows import HELD_FROM, UNOWNED, Batch, Bound, Stamp
 from tailrace.core.pending.segment import Segment
 from tailrace.core.stream_id import StreamId
 
@@ -68,7 +68,7 @@ class Order:
         it."""
         bound = item.held_bound if at_ms >= HELD_FROM and isinstance(item, Segment) else item.bound
         if bound is None or (at_ms, serial) < bound[:2]:
-            self._file(item, (at_ms, serial, item.first, item))
+            self._file(item, (at_ms, serial, item.first))
 
     def file(self, segment: Segment) -> None:
         """File `segment`, which is new. O(log s)."""
@@ -76,12 +76,12 @@ class Order:
             if row < len(segment.times):
                 self.note(segment, segment.times[row], segment.serials[row])
 
-    def _file(self, item: Segment | Batch, bound: Bound) -> None:
-        bounds = self.bounds
-        if isinstance(item, Segment) and bound[0] >= HELD_FROM:
-            before, item.held_bound = item.held_bound, bound
+    def _file(self, item: Segment | Batch, stamp: Stamp) -> None:
+        bounds, bound = self.bounds, (*stamp, item)
+        if isinstance(item, Segment) and stamp[0] >= HELD_FROM:
+            before, item.held_bound = item.held_bound, stamp
         else:
-            before, item.bound = item.bound, bound
+            before, item.bound = item.bound, stamp
         if before is not None:
             del bounds[bisect_left(bounds, before)]
         if not bounds or bounds[-1] < bound:
@@ -166,10 +166,10 @@ class Order:
         if row < most and times[row] == at_ms and item.serials[row] == serial:
             return row
         del self.bounds[at]
-        found: Bound | None = None
+        found: Stamp | None = None
         if row < most and (is_held or times[row] < HELD_FROM):
-            found = times[row], item.serials[row], first, item
-            insort(self.bounds, found, at)
+            found = times[row], item.serials[row], first
+            insort(self.bounds, (*found, item), at)
         if is_held:
             item.held_bound = found
         else:
@@ -183,7 +183,8 @@ class Order:
         else:
             item.passed = max(item.passed, row)
             if item.bound is not None:
-                self._first_row(item.bound, bisect_left(self.bounds, item.bound))
+                at = bisect_left(self.bounds, item.bound)
+                self._first_row(self.bounds[at], at)
 
     def look_again(self, segments: Iterable[Segment]) -> None:
         """Skip no entry of `segments`, which are all: ids that were deleted may be used again. O(rows)."""

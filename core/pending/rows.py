@@ -47,9 +47,11 @@ def counts_of(deliveries: Sequence[int]) -> Counts:
     return count if deliveries.count(count) == len(deliveries) else list(deliveries)
 
 
+Stamp: TypeAlias = tuple[int, int, StreamId]
+"""Time, serial and first id of a segment or batch, at or before those of its first entry in the order."""
 Bound: TypeAlias = tuple[int, int, StreamId, Any]
-"""Time, serial and first id of a segment or batch, at or before those of its first entry in the order; and
-the segment or batch itself."""
+"""A stamp, and the segment or batch itself. These do not refer to their bounds: deleted lists are freed at
+once, without the garbage collector."""
 
 
 class Batch:
@@ -72,7 +74,7 @@ class Batch:
         # The count of each by its key, made when one is asked for.
         self._count_of: dict[bytes, int] | None = None
         # Under which the order has the batch; None: not in the order.
-        self.bound: Bound | None = None
+        self.bound: Stamp | None = None
 
     def give(self, consumer: Consumer | None, at_ms: int, serial: int, counts: Counts) -> None:
         """Change all entries. O(1)."""

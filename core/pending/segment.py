@@ -23,7 +23,8 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from tailrace.core.id_keys import id_keys
 from tailrace.core.log.id_sequence import (
     IdSequence,
-    PackedIds,
+    OwnIds,
+    are_consecutive,
     are_same,
     count_below,
     ids_within,
@@ -31,8 +32,8 @@ from tailrace.core.log.id_sequence import (
     position_of,
 )
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.rows import HELD_FROM, UNOWNED, Batch, Bound, Delivery, Local, Row
-from tailrace.core.stream_id import SEQ_BITS, U64_MAX, StreamId
+from tailrace.core.pending.rows import HELD_FROM, UNOWNED, Batch, Delivery, Local, Row, Stamp
+from tailrace.core.stream_id import StreamId
 
 T = TypeVar("T")
 
@@ -62,23 +63,6 @@ _RANGE_MIN: Final = 64
 
 Tally: TypeAlias = tuple[Consumer | None, Batch | None, int]
 """An owner or batch that has entries, and how many."""
-
-
-class OwnIds(PackedIds):
-    """Packed ids that can grow: those of one segment, and of no other object."""
-
-    __slots__ = ()
-
-    def extend(self, ids: Iterable[StreamId]) -> None:
-        """Add `ids`, which are above all others. O(ids)."""
-        ids = list(ids)
-        self._ms.extend([value >> SEQ_BITS for value in ids])
-        self._seq.extend([value & U64_MAX for value in ids])
-
-    def insert(self, at: int, value: StreamId) -> None:
-        """Insert `value` before the id at the index `at`. O(n) in C."""
-        self._ms.insert(at, value >> SEQ_BITS)
-        self._seq.insert(at, value & U64_MAX)
 
 
 class Segment:
@@ -115,8 +99,8 @@ class Segment:
         self.batches: list[Batch] = []
         # So many of the first rows have no entry that is in the stream: a hint, neither stored nor copied.
         self.passed = 0
-        self.bound: Bound | None = None
-        self.held_bound: Bound | None = None
+        self.bound: Stamp | None = None
+        self.held_bound: Stamp | None = None
         self.marks = bytearray(len(ids))
         if isinstance(row, Batch):
             self.batches.append(row)
@@ -125,11 +109,6 @@ class Segment:
             self.add_row(row)
 
     # --- finding and reading -------------------------------------------------------------------
-
-    def position_of(self, value: StreamId) -> int:
-        """Return the position of the pending entry `value`, or -1."""
-        at = position_of(self.ids, value)
-        return -1 if at < 0 or self.marks[at] == GONE else at
 
     def has_span(self, at: int, ids: Sequence[StreamId]) -> bool:
         """Whether `ids` are the ids from the position `at` on, all pending. O(ids) in C, O(1) for ranges."""
@@ -413,7 +392,7 @@ class Segment:
         """Add `ids`, which are above all others and not too many, with the row `row`. O(ids)."""
         mark = self.add_row(row)
         own = self.ids
-        if isinstance(own, range) and own.stop == ids[0] and _are_consecutive(ids):
+        if isinstance(own, range) and own.stop == ids[0] and are_consecutive(ids):
             self.ids = range(own.start, ids[-1] + 1)
         else:
             self._own_ids().extend(ids)
@@ -473,8 +452,8 @@ class Segment:
         if len(own) + len(ids) > SEGMENT_MAX or len(ids) > _ADDED_MAX:
             return False
         if not isinstance(own, range):
-            return len(ids) < _RANGE_MIN or not _are_consecutive(ids)
-        return (own.stop == ids[0] and _are_consecutive(ids)) or max(len(own), len(ids)) < _RANGE_MIN
+            return len(ids) < _RANGE_MIN or not are_consecutive(ids)
+        return (own.stop == ids[0] and are_consecutive(ids)) or max(len(own), len(ids)) < _RANGE_MIN
 
     def compact(self) -> None:
         """Forget the rows that have no entry. O(n) in C, and O(rows)."""
@@ -517,7 +496,3 @@ def _itself(value: T) -> T:
 def _table(local: bytes | bytearray, batches: Sequence[bool]) -> bytes:
     """Return a byte for each mark: `local`, those of the first rows, and `batches`; 0 for all others."""
     return bytes(local) + bytes(GONE - len(local) - len(batches)) + bytes(batches[::-1]) + b"\0"
-
-
-def _are_consecutive(ids: Sequence[StreamId]) -> bool:
-    return ids[-1] - ids[0] == len(ids) - 1

@@ -120,10 +120,7 @@ class SegmentTable:
                 start = bisect_left(ids, firsts[after], start)
                 continue
             high = end if ids[-1] <= segment.last else bisect_right(ids, segment.last, start)
-            if high - start == 1:
-                yield segment, (segment.position_of(ids[start]),), start, high
-            else:
-                yield segment, segment.positions_of(ids[start:high]), start, high
+            yield segment, segment.positions_of(ids[start:high]), start, high
             start = high
 
     def index_of(self, consumer: Consumer) -> SegmentIndex:
@@ -439,19 +436,6 @@ class SegmentTable:
         for segment in segments:
             segment.live, segment.marks = 0, bytearray()
         self.order.forget_all(segments)
-
-    def clear(self, segments_max: int) -> int:
-        """Free up to so many segments of a list that is used no more, and return how many. O(result)."""
-        self._near = None
-        self.order.bounds = []
-        self.owned.clear()
-        gone = self.segments.segments[-segments_max:]
-        del self.segments.segments[-segments_max:]
-        for segment in gone:
-            segment.bound = segment.held_bound = None
-            for batch in segment.batches:
-                batch.bound = None
-        return len(gone)
 
 
 def segments_of(ids: Sequence[StreamId], rows: Sequence[Row]) -> Iterator[Segment]:

@@ -160,4 +160,3 @@ def replay(keyspace: Keyspace, seq: int, effect: Effect) -> None:
     except (AssertionError, AttributeError, LookupError, ValueError) as error:
         what = f"{type(effect).__name__} refers to data that does not exist"
         raise Damage(f"journal row {seq}", what) from error
-    keyspace.garbage.free_all()

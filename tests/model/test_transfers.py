@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from tailrace.core import commands as c
-from tailrace.core import garbage
 from tailrace.core.bounds import pending_work
 from tailrace.core.handlers import auto_claim, idle_entries, owned_entries, pending_views
 from tailrace.core.invariants import check
@@ -62,8 +61,6 @@ LIMITS: Final[dict[tuple[Any, str], tuple[int, ...]]] = {
     (pending_views, "LOOKUP_CHUNK"): (1, 3, 100),
     (auto_claim, "SCAN_CHUNK"): (1, 3, 100),
     (pending_work, "PENDING_STEPS_MAX"): (1, 9, 30, 40_000),
-    (garbage, "FREED_PARTS_PER_TURN"): (1, 3, 1_000),
-    (garbage, "_STEP"): (1, 3, 100),
 }
 """The values of each limit that a program may run with. The largest one has no effect on so few entries."""
 
@@ -394,11 +391,6 @@ class Transfers(Crashing):
         self.same("OK", "RENAME", COPY, KEY)
 
     # --- the state ---------------------------------------------------------------------------
-
-    @rule(turns=st.integers(1, 5))
-    def free_garbage(self, turns: int) -> None:
-        for _ in range(turns):
-            self.disk.engine.keyspace.garbage.free_some()
 
     @rule()
     def look(self) -> None:

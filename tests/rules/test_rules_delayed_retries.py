@@ -228,7 +228,6 @@ def test_delays_move_and_are_copied_with_the_stream_and_go_with_group_and_stream
     assert outcome.effects == [RetriesReleased(b"other", b"g", list(ids_of(1)))]
     run(r, c.NegativeAcknowledge(b"other", b"g", FAIL, ids_of(1), delay_ms=5))
     r.run("DEL", "other")
-    r.engine.keyspace.garbage.free_all()
     assert advance(r, 5).effects == []
 
 

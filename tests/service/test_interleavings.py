@@ -31,7 +31,6 @@ from tailrace.app.store.service import EngineStore
 from tailrace.app.store.storage import Storage
 from tailrace.core import commands as c
 from tailrace.core import engine as engine_module
-from tailrace.core import garbage as garbage_module
 from tailrace.core.bounds.reply_room import ReplyRoom
 from tailrace.core.engine import Engine
 from tailrace.core.errors import StreamError
@@ -96,9 +95,6 @@ def smallest_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "BLOCKS_PER_TRANSACTION", 1)
     monkeypatch.setattr(checkpoints_module, "KEYS_PER_TURN", 1)
     monkeypatch.setattr(engine_module, "STEP_BYTES", 0)
-    monkeypatch.setattr(garbage_module, "FREED_PARTS_PER_TURN", 1)
-    monkeypatch.setattr(garbage_module, "_BACKLOG_SHARE", 1_000)
-    monkeypatch.setattr(garbage_module, "_STEP", 1)
     monkeypatch.setattr(publishing, "FORGOTTEN_ROWS", 1)
     monkeypatch.setattr(publishing, "PART_ROWS", 1)
     monkeypatch.setattr(prepared, "PART_ROWS", 1)
@@ -223,7 +219,6 @@ def one_after_another(ran: Ran, last_serial: int = 0) -> Keyspace:
         for command in commands:
             with suppress(StreamError):
                 engine.execute(command, now_ms)
-        keyspace.garbage.free_all()
     return keyspace
 
 
@@ -245,47 +240,6 @@ def test_what_runs_between_two_steps_changes_the_same_as_after_the_last_one(
         with closing(connect(directory)) as connection:
             stored = seen(recover(connection, connection).keyspace)
         assert lived == stored, f"after {turns} turns, on disk"
-
-
-@pytest.mark.parametrize("waits", [True, False], ids=["always", "interval"])
-def test_a_deleted_stream_that_is_freed_in_steps_takes_no_entry_of_the_one_with_its_key(
-    tmp_path: Path, *, waits: bool
-) -> None:
-    """Appends on both ways into the engine, while the blocks of the deleted stream are freed and stored."""
-
-    async def run() -> list[int]:
-        storage, now_ms = Storage(tmp_path), clock()
-        store = EngineStore(Engine(storage.keyspace), now_ms, now_ms)
-        ids: list[int] = []
-
-        def receive(answer: Answer) -> None:
-            assert isinstance(answer, AppendReply)
-            ids.extend(answer.ids)
-
-        async with keeping(store, storage, waits=waits):
-            await store.execute(c.SetConfig((("stream-node-max-entries", 5),)))
-            await store.execute(c.Append(b"s", ENTRIES * 5))
-            deleting = asyncio.ensure_future(store.execute(c.DeleteKeys((b"s",))))
-            await asyncio.sleep(0)
-            appending = asyncio.ensure_future(append_one_by_one(store, b"s"))
-            parts = store.keyspace.garbage.part_count
-            assert parts > 50, "most parts are left to free"
-            submitted = 0
-            while store.keyspace.garbage:
-                store.submit(c.Append(b"s", [ENTRY]), receive)
-                submitted += 1
-                await asyncio.sleep(0)
-            assert submitted >= parts, "an append for each part"
-            assert await deleting == 1
-            ids.extend(await appending)
-            length = await store.execute(c.StreamLength(b"s"))
-            assert length == len(ids) == submitted + 12
-            assert list(store.keyspace.streams[b"s"].log.range()[0]) == sorted(ids)
-        return sorted(ids)
-
-    ids = asyncio.run(run())
-    with closing(connect(tmp_path)) as connection:
-        assert list(recover(connection, connection).keyspace.streams[b"s"].log.range()[0]) == ids
 
 
 # --- over HTTP ---------------------------------------------------------------------------------------------

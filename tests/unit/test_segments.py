@@ -287,7 +287,6 @@ def test_a_deleted_group_is_freed_without_the_garbage_collector() -> None:
     gc.disable()
     try:
         engine.execute(c.DestroyGroup(b"s", b"g"), 1_000)
-        engine.keyspace.garbage.free_all()
         assert not [each for each in gc.get_objects() if isinstance(each, (Segment, Batch))]
     finally:
         gc.enable()

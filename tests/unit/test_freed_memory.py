@@ -1,28 +1,20 @@
-"""Deleted streams and groups disappear at once, and their memory is freed in small steps."""
+"""Deleted streams and groups, and their memory, disappear at once."""
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import tracemalloc
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from tailrace.app.metrics.census import Census
-from tailrace.app.store.service import EngineStore
 from tailrace.core import commands as c
-from tailrace.core.engine import Engine
-from tailrace.core.garbage import FREED_PARTS_PER_TURN, GARBAGE_PARTS_MAX
 from tailrace.core.invariants import check
-from tailrace.core.storage.recovery import recover
 from tailrace.core.stream_id import MAX_ID
 from tests.support.engine_calls import FRAGMENT, Calls, at
 from tests.support.pending_order import entries_in_order, ids_in_order
 from tests.unit.test_many_ids import calls_of
-from tests.unit.test_replay import picture
-from tests.unit.test_storage import Disk
 
 ENTRIES = 3000
 KIB = 1024
@@ -69,7 +61,6 @@ def replace(calls: Calls) -> None:
 def destroy(calls: Calls) -> None:
     for key in (b"s", b"t"):
         calls.reply(c.DestroyGroup(key, b"g"))
-    calls.engine.keyspace.garbage.free_all()
     delete(calls)
 
 
@@ -89,106 +80,16 @@ def test_all_memory_of_what_was_deleted_is_given_back_without_the_collector(
     worked_on(calls, b"warm")
     calls.reply(c.ScanKeys(0, 10, None))
     calls.reply(c.Flush())
-    calls.engine.keyspace.garbage.free_all()
     tracemalloc.start()
     before_bytes = tracemalloc.get_traced_memory()[0]
     worked_on(calls, b"s")
     worked_on(calls, b"t")
     assert tracemalloc.get_traced_memory()[0] - before_bytes > 500 * KIB
     go(calls)
-    calls.engine.keyspace.garbage.free_all()
     left_bytes = tracemalloc.get_traced_memory()[0] - before_bytes
     tracemalloc.stop()
     assert left_bytes < 30 * KIB
     assert calls.engine.keyspace.cache.used_bytes == 0
-
-
-def test_a_deletion_frees_nothing_itself_and_each_step_a_bounded_number(calls: Calls) -> None:
-    calls.reply(c.SetConfig((("stream-node-max-entries", 1),)))
-    calls.reply(c.Append(b"s", [FRAGMENT] * 5 * FREED_PARTS_PER_TURN))
-    garbage = calls.engine.keyspace.garbage
-    calls.reply(c.DeleteKeys((b"s",)))
-    assert garbage.part_count > 5 * FREED_PARTS_PER_TURN
-    steps = 1
-    while garbage.free_some():
-        steps += 1
-    assert steps == 6
-    assert garbage.part_count == 0
-    assert not garbage.free_some()
-
-
-def test_a_flush_leaves_each_stream_to_be_freed_alone(calls: Calls) -> None:
-    for number in range(5 * FREED_PARTS_PER_TURN):
-        calls.add(b"%d" % number, "1-0")
-    calls.reply(c.ScanKeys(0, 10, None))
-    calls.reply(c.Flush())
-    garbage = calls.engine.keyspace.garbage
-    calls.add(b"1", "7-0")
-    steps = 0
-    while garbage.free_some():
-        steps += 1
-    assert steps >= 15
-    assert calls.reply(c.KeyspaceSize()) == 1
-    assert calls.reply(c.MatchKeys(b"*")) == [b"1"]
-    assert calls.reply(c.ScanKeys(0, 10, None)).keys == [b"1"]
-
-
-def test_with_a_large_backlog_a_deletion_frees_as_much_as_it_adds(calls: Calls) -> None:
-    garbage = calls.engine.keyspace.garbage
-    worked_on(calls, b"s")
-    garbage.part_count = GARBAGE_PARTS_MAX
-    calls.reply(c.CopyKey(b"s", b"t", replace=False))
-    calls.reply(c.DeleteKeys((b"t",)))
-    backlog = garbage.part_count
-    assert backlog > GARBAGE_PARTS_MAX
-    calls.reply(c.CopyKey(b"s", b"t", replace=False))
-    calls.reply(c.DeleteKeys((b"t",)))
-    assert garbage.part_count <= backlog
-
-
-def test_a_checkpoint_and_a_restart_while_garbage_waits_see_only_what_is_left(tmp_path: Path) -> None:
-    disk = Disk(tmp_path)
-    calls = Calls()
-    calls.engine = disk.engine
-
-    def write(command: c.Command) -> None:
-        disk.write(calls.outcome(command).effects)
-
-    write(c.Append(b"kept", [FRAGMENT] * 500))
-    write(c.Append(b"gone", [FRAGMENT] * 5000))
-    write(c.CreateGroup(b"gone", b"g", 0))
-    disk.checkpoint()
-    write(c.CopyKey(b"gone", b"copy", replace=False))
-    write(c.DeleteKeys((b"gone",)))
-    disk.engine.keyspace.garbage.free_some()
-    disk.checkpoint()
-    write(c.DeleteKeys((b"kept",)))
-    recovered = recover(disk.writing, disk.reading).keyspace
-    assert not recovered.garbage
-    assert picture(recovered, 5000) == picture(disk.engine.keyspace, 5000)
-    assert list(recovered.streams) == [b"copy"]
-
-
-def test_a_store_frees_garbage_between_requests() -> None:
-    engine = Engine()
-    store = EngineStore(engine)
-    garbage = engine.keyspace.garbage
-
-    async def turns_until_all_is_freed() -> int:
-        await store.execute(c.SetConfig((("stream-node-max-entries", 1),)))
-        for key in (b"a", b"b", b"c"):
-            await store.execute(c.Append(key, [FRAGMENT] * 2 * FREED_PARTS_PER_TURN))
-        await store.execute(c.DeleteKeys((b"a",)))
-        assert garbage
-        await store.execute(c.DeleteKeys((b"b",)))
-        turns = 0
-        while garbage:
-            turns += 1
-            await asyncio.sleep(0)
-        return turns
-
-    assert asyncio.run(turns_until_all_is_freed()) >= 4
-    assert list(engine.keyspace.streams) == [b"c"]
 
 
 def test_a_census_outlives_a_flush(calls: Calls) -> None:
@@ -198,7 +99,6 @@ def test_a_census_outlives_a_flush(calls: Calls) -> None:
     steps = census.steps()
     next(steps)
     calls.reply(c.Flush())
-    calls.engine.keyspace.garbage.free_all()
     calls.add(b"new", "1-0")
     list(steps)
     assert census.streams < 1000
@@ -224,7 +124,6 @@ def test_all_pending_entries_of_a_group_go_at_once(calls: Calls, command: c.Comm
     delivered_alone(calls, b"s", 3_000, b"alice")
     assert calls_of(lambda: calls.reply(command)) < 1_500
     check(calls.engine.keyspace)
-    calls.engine.keyspace.garbage.free_all()
     check(calls.engine.keyspace)
 
 
