@@ -5,7 +5,7 @@ byte, followed by the six fields that the server adds when a group gives an entr
 stream as its `dead_letter_stream`, the server can send the entry back: `tailrace redrive` and the console do.
 
 This module builds rows. A sink or the data source writes them. Rows that the server refuses are no entries
-and not its concern: `tailrace_spark.sink.dead_letters` stores those.
+and not its concern: `tailrace_spark.sink.appender` stores those.
 """
 
 from __future__ import annotations
