@@ -253,7 +253,7 @@ reply has the position from which the next request continues."""
 
 PENDING_STEPS_MAX: Final = 40_000
 """Work of one XREADGROUP with CLAIM or of a consumer's history, or of one XAUTOCLAIM, in steps of about 1.5
-us: about 0.06 s of the writer's time. `core.bounds.pending_work` counts them. This allows `READ_ENTRIES_MAX`
+us: about 0.06 s of the writer's time. `core.bounds.reply_budget` counts them. This allows `READ_ENTRIES_MAX`
 entries that were delivered together, and about 2 600 entries that were claimed one at a time in no order. The
 next read continues from there."""
 

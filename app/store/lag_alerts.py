@@ -11,8 +11,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
+from tailrace.core.deliveries import idle_since
 from tailrace.core.group import Group
-from tailrace.core.idle import idle_since
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.lag import unread_since_ms
 from tailrace.core.stream import Stream

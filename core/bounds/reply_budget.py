@@ -5,18 +5,51 @@ MAXSIZE is soft (rule 26): before each entry but the very first, the size of the
 the limit, so the last entry may exceed it. Sizes are those of RESP2. The bytes are counted in Redis's order:
 a stream's array and key before its first entry, the length of its entries after the last one. The length of
 the whole reply is not counted.
+
+`PendingWork` bounds the pending entries that the read examines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from tailrace.core.bounds.pending_work import PendingWork
 from tailrace.core.commands import ReadLimits
-from tailrace.core.limits import READ_ENTRIES_MAX
+from tailrace.core.limits import PENDING_STEPS_MAX, READ_ENTRIES_MAX
 from tailrace.core.log.entry import flat_of
 from tailrace.core.replies import Entries
 from tailrace.core.stream_id import format_id
+
+_UNIT_STEPS: Final = 6
+"""What entries that were delivered or claimed together add to one step for each: changing the owner of one
+unit of the pending entries list takes up to 10 us."""
+
+_BLOCK_STEPS: Final = 8
+"""What each block of the log adds in which entries are looked up: decompressing one takes about 12 us."""
+
+
+class PendingWork:
+    """The work of one read. `left`: the remaining steps; negative after too much work."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = PENDING_STEPS_MAX
+
+    @property
+    def units_left(self) -> int:
+        """How many units are left at most."""
+        return self.left // _UNIT_STEPS + 1
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the read may do no further work."""
+        return self.left <= 0
+
+    def count(self, entries: int, units: int, blocks: int) -> None:
+        """Count `entries` in `units` of the pending entries list, looked up in `blocks` of the log. O(1)."""
+        self.left -= entries + units * _UNIT_STEPS + blocks * _BLOCK_STEPS
+
 
 FRAGMENT_GROWTH_MAX = 6
 """A byte of a value takes at most this many bytes in a fragment (``\\u0000``): bounds how far to read."""

@@ -22,7 +22,7 @@ from tailrace.core.grammar import append as append_grammar
 from tailrace.core.grammar import deletion as deletion_grammar
 from tailrace.core.grammar import reads as reads_grammar
 from tailrace.core.grammar import trimming as trimming_grammar
-from tailrace.core.handlers import append, delete, keys, producers, ranges, reads, recording, schedule, trim
+from tailrace.core.handlers import append, delete, keys, ranges, reads, schedule, trim
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -93,9 +93,9 @@ ROWS: Final[tuple[Row, ...]] = (
     Descriptor(c.ScheduleEntries, "schedule_entries", schedule.schedule_entries, "append", grows=True),
     Descriptor(c.ListScheduled, "list_scheduled", schedule.list_scheduled, "read", is_read_only=True),
     Descriptor(c.CancelScheduled, "cancel_scheduled", schedule.cancel_scheduled, "append"),
-    Descriptor(c.FindAppend, "check_import", producers.find_append, "append", is_read_only=True),
-    Descriptor(c.InfoProducer, "get_producer", producers.info_producer, "read", is_read_only=True),
-    Descriptor(c.TakeOverEpoch, "take_over_epoch", producers.take_over_epoch, "append"),
+    Descriptor(c.FindAppend, "check_import", append.find_append, "append", is_read_only=True),
+    Descriptor(c.InfoProducer, "get_producer", append.info_producer, "read", is_read_only=True),
+    Descriptor(c.TakeOverEpoch, "take_over_epoch", append.take_over_epoch, "append"),
     Descriptor(c.SplitRange, "split_entries", ranges.split_range, "read", is_read_only=True),
     Descriptor(c.SeekRange, "seek_entries", ranges.seek_range, "read", is_read_only=True),
     Descriptor(
@@ -168,7 +168,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
         c.RecordIdempotencyKey,
         "xidmprecord",
-        recording.record_idempotency_key,
+        append.record_idempotency_key,
         "admin",
         grows=True,
         redis=(

@@ -27,9 +27,9 @@ from tailrace.core.grammar import reads as reads_grammar
 from tailrace.core.grammar import server as server_grammar
 from tailrace.core.handlers import (
     acks,
-    auto_claim,
     claims,
     consumers,
+    dead_letters,
     delete,
     expiry,
     group_reads,
@@ -38,7 +38,6 @@ from tailrace.core.handlers import (
     info,
     leases,
     pending_views,
-    redrive,
 )
 
 ROWS: Final[tuple[Row, ...]] = (
@@ -136,7 +135,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
         c.AutoClaim,
         "xautoclaim",
-        auto_claim.auto_claim,
+        claims.auto_claim,
         "consume",
         redis=(
             Syntax(
@@ -224,7 +223,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "admin",
         keys_of=dead_letter_keys,
     ),
-    Descriptor(c.Redrive, "redrive", redrive.redrive, "admin", keys_of=dead_letter_keys, grows=True),
+    Descriptor(c.Redrive, "redrive", dead_letters.redrive, "admin", keys_of=dead_letter_keys, grows=True),
     Descriptor(c.ExpireConsumers, "expire_consumers", expiry.expire_consumers, "admin", reach=Reach.INTERNAL),
     Syntax("xgroup|help", 2, server_grammar.parse_help, "", "List the subcommands of XGROUP."),
     Descriptor(

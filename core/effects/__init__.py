@@ -9,14 +9,6 @@ same calls in the same order.
 Ids are `StreamId`; in a list of ids documented as rising, each id is greater than the one before it.
 """
 
-from tailrace.core.effects.dead_letters import DeadLettered, Redriven
-from tailrace.core.effects.delay import (
-    EntriesScheduled,
-    RetriesDelayed,
-    RetriesReleased,
-    ScheduledCancelled,
-    ScheduledPublished,
-)
 from tailrace.core.effects.effect import Effect
 from tailrace.core.effects.entries import (
     EntriesAppended,
@@ -53,12 +45,19 @@ from tailrace.core.effects.keyspace import (
 )
 from tailrace.core.effects.pending import (
     Claimed,
+    DeadLettered,
     Delivered,
+    EntriesScheduled,
     LeasesExtended,
     Nacked,
     PendingBetweenRemoved,
     PendingRemoved,
+    Redriven,
     ReferencesTrimmed,
+    RetriesDelayed,
+    RetriesReleased,
+    ScheduledCancelled,
+    ScheduledPublished,
     Transferred,
 )
 

@@ -1,17 +1,35 @@
-"""XADD and its batches: choose the ids and append the entries. The order of checks is rule 8."""
+"""XADD and its batches: choose the ids and append the entries. The order of checks is rule 8.
+
+XIDMPRECORD and the commands of producers that replay whole batches use the same memory of idempotency keys.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tailrace.core.commands import Append, AutoSeq, Idempotency, IdRequest
-from tailrace.core.effects import AppendRemembered, DuplicateCounted, EntriesAppended, StreamCreated
-from tailrace.core.errors import ErrorCode, StreamError, ids_exhausted
+from tailrace.core.commands import (
+    Append,
+    AutoSeq,
+    FindAppend,
+    Idempotency,
+    IdRequest,
+    InfoProducer,
+    RecordIdempotencyKey,
+    TakeOverEpoch,
+)
+from tailrace.core.effects import (
+    AppendRemembered,
+    DuplicateCounted,
+    EntriesAppended,
+    EpochTakenOver,
+    StreamCreated,
+)
+from tailrace.core.errors import ErrorCode, StreamError, ids_exhausted, no_such_key
 from tailrace.core.execution import Execution
 from tailrace.core.handlers.retention import retire_blocks
 from tailrace.core.handlers.trim import trim_stream
 from tailrace.core.outcome import WakeUp
-from tailrace.core.replies import AppendReply
+from tailrace.core.replies import AppendReply, EpochInfo
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, SEQ_BITS, U64_MAX, ZERO_ID, StreamId, format_id, id_ms
 
@@ -150,3 +168,63 @@ def _remember(key: bytes, request: Idempotency, ids: Sequence[StreamId]) -> Appe
     return AppendRemembered(
         key, request.producer, request.key, ids, request.fingerprint, request.epoch, request.layout
     )
+
+
+def find_append(execution: Execution, command: FindAppend) -> AppendReply | None:
+    """Return the ids of the append with this idempotency key, None if the key is new. O(1).
+
+    Raises what an append with the key raises before it appends.
+    """
+    stream = execution.stream(command.key)
+    if stream is None or command.idempotency is None:
+        return None
+    ids = stream.idempotency.find(command.idempotency)
+    return None if ids is None else AppendReply(ids, replayed=True)
+
+
+def info_producer(execution: Execution, command: InfoProducer) -> list[EpochInfo]:
+    """Return the epochs of a producer, the last one last; none for an unknown producer. O(1).
+
+    Raises NO_SUCH_STREAM.
+    """
+    stream = execution.stream(command.key)
+    if stream is None:
+        raise no_such_key(command.key)
+    epochs = stream.idempotency.epochs.producers.get(command.producer, ())
+    return [EpochInfo(epoch.number, epoch.layout, len(epoch.keys)) for epoch in epochs]
+
+
+def take_over_epoch(execution: Execution, command: TakeOverEpoch) -> None:
+    """Give an epoch another layout. A repetition changes nothing. O(1).
+
+    Raises NO_SUCH_STREAM, STALE_EPOCH, and LAYOUT_CHANGED if the epoch is not as the command says.
+    """
+    stream = execution.stream(command.key)
+    if stream is None:
+        raise no_such_key(command.key)
+    if stream.idempotency.epochs.must_change(command):
+        execution.do(EpochTakenOver(command.key, command.producer, command.epoch, command.layout))
+
+
+def record_idempotency_key(execution: Execution, command: RecordIdempotencyKey) -> None:
+    """XIDMPRECORD: remember the key as if the entry had been appended with it. O(log n).
+
+    The same key for the same entry changes nothing. Raises NO_SUCH_STREAM, and INVALID_ARGUMENT if the entry
+    is missing or the key belongs to another entry.
+    """
+    stream = execution.stream(command.key)
+    if stream is None:
+        raise no_such_key(command.key)
+    if command.id not in stream.log:
+        raise StreamError(ErrorCode.INVALID_ARGUMENT, "ERR No such message in stream")
+    known = stream.idempotency.find(Idempotency(command.producer, command.idempotency_key))
+    if known is None:
+        ids = (command.id,)
+        execution.do(
+            AppendRemembered(command.key, command.producer, command.idempotency_key, ids, None, None, None)
+        )
+    elif known[0] != command.id:
+        raise StreamError(
+            ErrorCode.INVALID_ARGUMENT,
+            "ERR IID already exists for this producer with a different stream ID",
+        )

@@ -1,17 +1,18 @@
-"""One stream of one XREADGROUP: deliver new entries, claim idle ones, or show a consumer's history.
+"""One stream of one XREADGROUP: deliver new entries, claim idle ones, or show a history of a consumer.
 
 Owns the part of the reply that one stream has, and its effects. `core.handlers.group_reads` checks the
-streams, shares COUNT and the other bounds between them, and decides whether the read waits.
+command.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
+from typing import Final
 
-from tailrace.core.bounds.reply_budget import ReplyBudget
+from tailrace.core.bounds.reply_budget import PendingWork, ReplyBudget
 from tailrace.core.commands import ReadGroup
-from tailrace.core.deliveries import each_one_more
+from tailrace.core.deliveries import each_one_more, idle_since
 from tailrace.core.effects import Claimed, ConsumerCreated, ConsumerSeen, Delivered, GroupMoved
 from tailrace.core.execution import Execution
 from tailrace.core.filters import Filter
@@ -21,14 +22,55 @@ from tailrace.core.handlers.filtered_delivery import FilterScan, filter_of
 from tailrace.core.handlers.idle_entries import first_idle, joined, without_deleted
 from tailrace.core.handlers.leases import own_min_idle_ms
 from tailrace.core.handlers.ordered_delivery import Choice
-from tailrace.core.handlers.owned_entries import OwnedEntries
 from tailrace.core.handlers.reads import take_after
 from tailrace.core.key_order import KeyOrder
 from tailrace.core.lag import entries_read_after
+from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.log.id_sequence import pack_ids
+from tailrace.core.pending.consumer import Consumer
 from tailrace.core.replies import NO_ENTRIES, Entries, StreamRead
 from tailrace.core.stream import Stream
 from tailrace.core.stream_id import MAX_ID, StreamId
+
+_LOOKUP_CHUNK: Final = 1_000
+"""How many entries are looked up at once."""
+
+
+class OwnedEntries:
+    """The entries of `consumer` in `group`. `work`: what the read may still do."""
+
+    def __init__(
+        self, log: EntryLog, group: Group, consumer: Consumer, now_ms: int, work: PendingWork
+    ) -> None:
+        self._log = log
+        self._pending = group.pending
+        self._consumer = consumer
+        self._now_ms = now_ms
+        self._work = work
+        self._idle_ms: list[int] = []
+        self._counts: list[int] = []
+
+    def read(self, ids: Iterator[StreamId], max_bytes: int) -> Entries:
+        """Return the first of `ids`, which are all ids of the consumer between them, as many as fit into
+        `max_bytes` and into the work of the read, and at least one if there is one. O(log n + result)."""
+        found, fragments = list[StreamId](), list[bytes | None]()
+        while not self._work.is_spent and (some := list(islice(ids, _LOOKUP_CHUNK))):
+            looks = self._log.cache.lookups
+            read = self._log.get_many(some, max_bytes)
+            self._work.count(len(some), self._describe(some), self._log.cache.lookups - looks)
+            found += some
+            fragments += read
+            max_bytes -= sum(map(len, filter(None, read)))
+            if len(read) < len(some):
+                break
+        return Entries(found, fragments, self._idle_ms, self._counts).first(len(fragments))
+
+    def _describe(self, ids: Sequence[StreamId]) -> int:
+        """Add the idle times and the delivery counts of `ids`, and return how much work they are."""
+        found, units = self._pending.described(ids)
+        self._counts += [each.deliveries for each in found]
+        self._idle_ms += [idle_since(each.at_ms, self._now_ms) for each in found]
+        return units
 
 
 class GroupReader:

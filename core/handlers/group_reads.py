@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.commands import Counted, ReadGroup, Special
+from tailrace.core.deliveries import idle_since
 from tailrace.core.errors import no_group_for_read
 from tailrace.core.execution import Execution, parsed_position
 from tailrace.core.group import Group
@@ -25,10 +26,8 @@ from tailrace.core.handlers.group_reader import GroupReader
 from tailrace.core.handlers.groups import missing_for
 from tailrace.core.handlers.idle_entries import claimable_from_ms
 from tailrace.core.handlers.leases import own_min_idle_ms
-from tailrace.core.handlers.lingering import lingering, waits_for_more
 from tailrace.core.handlers.ordered_delivery import note_left
-from tailrace.core.handlers.reads import deadline_ms
-from tailrace.core.idle import idle_since
+from tailrace.core.handlers.reads import deadline_ms, lingering, waits_for_more
 from tailrace.core.limits import FILTER_READ_MS_MAX
 from tailrace.core.outcome import Wait
 from tailrace.core.replies import NO_ENTRIES, ReadReply, StreamRead

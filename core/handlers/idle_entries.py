@@ -12,10 +12,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from tailrace.core.bounds.pending_work import PendingWork
+from tailrace.core.bounds.reply_budget import PendingWork
+from tailrace.core.deliveries import idle_since
 from tailrace.core.group import Group
 from tailrace.core.id_keys import membership
-from tailrace.core.idle import idle_since
 from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.log.entry_log import EntryLog
 from tailrace.core.pending.order import Stretch

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from tailrace.core.commands import InfoConsumers, InfoGroups, InfoStream, Range
+from tailrace.core.deliveries import idle_since
 from tailrace.core.errors import ErrorCode, StreamError, no_group, no_such_key
 from tailrace.core.execution import Execution, parsed
 from tailrace.core.filters.conditions import UTF8
@@ -13,7 +14,6 @@ from tailrace.core.group_settings import NO_SETTINGS
 from tailrace.core.handlers.pending_views import LOOKUP_CHUNK, PendingRows, require_room_for_rows
 from tailrace.core.handlers.ranges import exact_entries
 from tailrace.core.handlers.retention import retention_info
-from tailrace.core.idle import idle_since
 from tailrace.core.lag import lag_of, unread_count, unread_since_ms
 from tailrace.core.limits import INFO_FULL_PARTS_MAX
 from tailrace.core.log.block_index import fragment_bytes

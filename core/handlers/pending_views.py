@@ -10,11 +10,11 @@ from typing import Final
 
 from tailrace.core.bounds.reply_room import ITEM_BYTES, NAME_GROWTH_MAX
 from tailrace.core.commands import PendingRange, PendingSummary
+from tailrace.core.deliveries import idle_since
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import require_key_and_group
 from tailrace.core.handlers.idle_ranges import idle_in_range
-from tailrace.core.idle import idle_since
 from tailrace.core.pending.consumer import Consumer
 from tailrace.core.pending.rows import HELD_FROM, Delivery
 from tailrace.core.replies import PendingEntry, PendingSummaryReply

@@ -1,4 +1,7 @@
-"""XREAD: reads several streams, each from a position (rules 22 to 26)."""
+"""XREAD: reads several streams, each from a position (rules 22 to 26).
+
+Waiting reads that gather entries return when enough are available, or have lingered long enough.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ from msgspec.structs import replace
 
 from tailrace.core.bounds.reply_budget import ReplyBudget
 from tailrace.core.bounds.reply_room import ReplyRoom
-from tailrace.core.commands import SOME_INCARNATION, Read, ReadFrom, ReadGroup, Special
+from tailrace.core.commands import SOME_INCARNATION, Batch, Read, ReadFrom, ReadGroup, Special
 from tailrace.core.execution import Execution, parsed_position
-from tailrace.core.handlers.lingering import lingering, waits_for_more
 from tailrace.core.handlers.ranges import require_own_position, require_untrimmed, smaller
 from tailrace.core.log.id_sequence import as_run
 from tailrace.core.outcome import Wait
@@ -21,6 +23,30 @@ from tailrace.core.stream_id import ZERO_ID, StreamId
 _SMALL_SHARE: Final = 16
 """A small entry: its stored form takes at most this share of the bytes that a read may return. As RESP it
 takes at most three times as many bytes as stored, and a few more."""
+
+
+def waits_for_more(command: Read | ReadGroup) -> bool:
+    """Return whether the read may wait although entries are available. O(1)."""
+    return command.batch is not None and command.block_ms is not None
+
+
+def lingering(execution: Execution, command: Read | ReadGroup, available: int) -> Batch | None:
+    """Return the batch with which the read continues to wait, None if it returns what is available.
+
+    `available`: how many entries the read could return, counted up to `min_count`. Lingering begins with the
+    first attempt that finds an entry. It begins again if the entries are gone, and if the clock stepped back,
+    so it never lasts longer than `linger_ms` by the clock.
+    """
+    batch, now_ms = command.batch, execution.now_ms
+    assert batch is not None
+    if available >= batch.min_count or (command.until_ms is not None and command.until_ms <= now_ms):
+        return None
+    if not available or batch.linger_ms is None:
+        return replace(batch, until_ms=None)
+    until_ms = batch.until_ms
+    if until_ms is None or until_ms - now_ms > batch.linger_ms:
+        until_ms = now_ms + batch.linger_ms
+    return None if until_ms <= now_ms else replace(batch, until_ms=until_ms)
 
 
 def read(execution: Execution, command: Read) -> ReadReply:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from tailrace.core import commands as c
-from tailrace.core.bounds import pending_work
-from tailrace.core.handlers import auto_claim, idle_entries, owned_entries, pending_views
+from tailrace.core.bounds import reply_budget
+from tailrace.core.handlers import claims, group_reader, idle_entries, pending_views
 from tailrace.core.invariants import check
 from tests.model.crashing import Crashing, settings_of_a_run
 from tests.model.naive import Budget
@@ -57,10 +57,10 @@ CLAIMS: Final = st.builds(
 LIMITS: Final[dict[tuple[Any, str], tuple[int, ...]]] = {
     **pending_limits.LIMITS,
     (idle_entries, "_LOOKUP_CHUNK"): (7, 100),
-    (owned_entries, "_LOOKUP_CHUNK"): (1, 3, 100),
+    (group_reader, "_LOOKUP_CHUNK"): (1, 3, 100),
     (pending_views, "LOOKUP_CHUNK"): (1, 3, 100),
-    (auto_claim, "SCAN_CHUNK"): (1, 3, 100),
-    (pending_work, "PENDING_STEPS_MAX"): (1, 9, 30, 40_000),
+    (claims, "SCAN_CHUNK"): (1, 3, 100),
+    (reply_budget, "PENDING_STEPS_MAX"): (1, 9, 30, 40_000),
 }
 """The values of each limit that a program may run with. The largest one has no effect on so few entries."""
 

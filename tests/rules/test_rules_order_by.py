@@ -455,13 +455,13 @@ def test_too_many_pending_entries_refuse_the_field_and_change_nothing(
     configure(r, None)
     append(r, "aab")
     read(r)
-    monkeypatch.setattr("tailrace.core.handlers.order_changes.ORDERED_ENTRIES_MAX", 2)
+    monkeypatch.setattr("tailrace.core.handlers.group_settings.ORDERED_ENTRIES_MAX", 2)
     with pytest.raises(StreamError) as caught:
         configure(r, "k")
     assert caught.value.code is ErrorCode.LIMIT_EXCEEDED
     assert "has 3 pending and held entries, and 2 are allowed" in caught.value.line
-    monkeypatch.setattr("tailrace.core.handlers.order_changes.ORDERED_ENTRIES_MAX", 3)
-    monkeypatch.setattr("tailrace.core.handlers.order_changes.FILTER_SCAN_BYTES_MAX", 1)
+    monkeypatch.setattr("tailrace.core.handlers.group_settings.ORDERED_ENTRIES_MAX", 3)
+    monkeypatch.setattr("tailrace.core.handlers.group_settings.FILTER_SCAN_BYTES_MAX", 1)
     with pytest.raises(StreamError) as caught:
         configure(r, "k")
     assert caught.value.code is ErrorCode.LIMIT_EXCEEDED

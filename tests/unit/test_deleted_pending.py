@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tailrace.core.commands import SetStreamPosition
+from tailrace.core.deliveries import idle_since
 from tailrace.core.engine import Engine
 from tailrace.core.group import Group
-from tailrace.core.idle import idle_since
 from tailrace.core.invariants import check
 from tailrace.core.stream_id import format_id
 from tests.support.engine_calls import at

@@ -15,11 +15,11 @@ from tailrace.api.wire.turns import SLICE_BYTES, Slices
 from tailrace.core import commands as c
 from tailrace.core.bounds.reply_room import ITEM_BYTES, ReplyRoom
 from tailrace.core.command_table import HANDLERS
+from tailrace.core.deliveries import idle_since
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.handlers.group_reads import CLAIM_LOOK_MS
-from tailrace.core.idle import idle_since
 from tailrace.core.invariants import check
 from tailrace.core.limits import XAUTOCLAIM_SCAN_FACTOR
 from tailrace.core.log.entry_json import Shape

@@ -8,9 +8,9 @@ from typing import Any, Final
 import pytest
 
 from tailrace.core import limits
-from tailrace.core.bounds import pending_work
+from tailrace.core.bounds import reply_budget
 from tailrace.core.engine import Engine
-from tailrace.core.handlers import auto_claim, idle_entries, owned_entries
+from tailrace.core.handlers import claims, group_reader, idle_entries
 from tailrace.core.invariants import check
 from tailrace.core.limits import DEAD_LETTERS_MAX, READ_ENTRIES_MAX
 from tests.unit.test_many_ids import command
@@ -25,10 +25,10 @@ STEPS: Final = 1_300
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets a read do `STEPS` of work, which is counted after each `CHUNK` of entries."""
-    monkeypatch.setattr(pending_work, "PENDING_STEPS_MAX", STEPS)
+    monkeypatch.setattr(reply_budget, "PENDING_STEPS_MAX", STEPS)
     monkeypatch.setattr(idle_entries, "_LOOKUP_CHUNK", CHUNK)
-    monkeypatch.setattr(owned_entries, "_LOOKUP_CHUNK", CHUNK)
-    monkeypatch.setattr(auto_claim, "SCAN_CHUNK", CHUNK)
+    monkeypatch.setattr(group_reader, "_LOOKUP_CHUNK", CHUNK)
+    monkeypatch.setattr(claims, "SCAN_CHUNK", CHUNK)
 
 
 def delivered(entries: int, node: int = 10) -> Engine:
@@ -187,7 +187,7 @@ def test_the_limit_allows_the_most_entries_of_a_read_that_were_delivered_togethe
 
 def test_the_dead_letters_of_one_read_leave_work_for_the_entries_after_them() -> None:
     """Else a read that moves them could wait, although there are entries that it can deliver."""
-    work = pending_work.PendingWork()
+    work = reply_budget.PendingWork()
     work.left = limits.PENDING_STEPS_MAX
     work.count(DEAD_LETTERS_MAX, DEAD_LETTERS_MAX, DEAD_LETTERS_MAX)
     assert not work.is_spent
