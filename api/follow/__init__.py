@@ -9,12 +9,9 @@ It is woken, reads and writes in the turn of the event loop that woke it, withou
     store ── answer ──▶ GroupFollower ────────────────▶ GroupOutput: a consumption, a `GroupTail`
 
 ====================  ===============================================================================
-`streams`             follows streams from positions: shared reads, gaps, filters
-`groups`              follows streams as a consumer of a group
-`selection`           filters, and the result of one read for all followers that share it
-`tails`               the outputs of Server-Sent Events
+`followers`           follows streams from positions, and as a consumer of a group: reads, gaps, filters
+`tails`               the outputs of Server-Sent Events, and the response that sends a tail
 `sse`                 the format of Server-Sent Events, and the ids with which a client resumes
-`response`            the response that sends a tail on its connection
 ====================  ===============================================================================
 
 `api.websocket.subscriptions` has the outputs of the WebSocket. The package has no routes, and never decides

@@ -51,6 +51,9 @@ PREFETCH_DEFAULT: Final = 100
 PREFETCH_MAX: Final = 10_000
 """How many entries of one tail can be unacknowledged: the default, and the greatest value."""
 
+OUTPUT_EXTENSION: Final = "tailrace.output"
+"""An ASGI extension of the server: `api.follow.tails.OpenOutput` of the request's connection."""
+
 COMMENT: Final = b":\n"
 """A comment, which shows that the connection is alive. Clients ignore it. The next event begins after it."""
 

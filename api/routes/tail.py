@@ -1,7 +1,7 @@
 """Routes that follow streams as Server-Sent Events, with or without a consumer group.
 
 They do the checks that must fail before the first byte of the response. `api.routes.tail_parameters` reads
-the parameters, `api.follow.tails` decides what a tail reads and sends, and `api.follow.response` sends it.
+the parameters, `api.follow.tails` decides what a tail reads and sends.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from starlette.responses import Response
 from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.document.operations import operation
 from tailrace.api.follow import sse
-from tailrace.api.follow.response import TailResponse
-from tailrace.api.follow.streams import Start
-from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, Tail, TailConsumer
+from tailrace.api.follow.followers import Start
+from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, Tail, TailConsumer, TailResponse
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.layers import is_head
 from tailrace.api.ports import StreamStore

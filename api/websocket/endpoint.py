@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota, Rates, client_address_of, require_quota
 from tailrace.api.access.security import Security
-from tailrace.api.follow.streams import SharedReads
+from tailrace.api.follow.followers import SharedReads
 from tailrace.api.ports import StoreUnavailable, TurnStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import RequestRefused

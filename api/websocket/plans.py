@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from tailrace.api.access.guard import Guard, admitted
 from tailrace.api.access.permissions import is_administrative
-from tailrace.api.follow.selection import FieldFilter, filter_of
-from tailrace.api.follow.streams import Start
+from tailrace.api.follow.followers import FieldFilter, Start, filter_of
 from tailrace.api.operations.pending import ack_of, acknowledged_json, nack_of
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import TokenScope, Unauthenticated

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tailrace.api import websocket_limits as limits
-from tailrace.api.follow.selection import Delivery, Filter
+from tailrace.api.follow.followers import Delivery, Filter
 from tailrace.api.problems.table import Refusal, problem_of
 from tailrace.api.websocket.codecs import Codec
 from tailrace.api.websocket.requests import RequestId

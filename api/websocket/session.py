@@ -20,7 +20,7 @@ from typing import Any
 
 from tailrace.api.access.guard import Guard
 from tailrace.api.access.rates import Quota
-from tailrace.api.follow.streams import SharedReads
+from tailrace.api.follow.followers import SharedReads
 from tailrace.api.ports import StoreUnavailable, SubmitStore
 from tailrace.api.principals import Unauthenticated
 from tailrace.api.problems.table import Refusal, RequestRefused, problem_of

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tailrace.api.follow.selection import Filter
-from tailrace.api.follow.streams import SharedReads, Start
+from tailrace.api.follow.followers import Filter, SharedReads, Start
 from tailrace.api.ports import SubmitStore
 from tailrace.api.problems.table import HttpCode, Refusal, RequestRefused
 from tailrace.api.server_limits import OpenLimit

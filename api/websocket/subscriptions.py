@@ -12,9 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 from typing import Final, Protocol
 
-from tailrace.api.follow.groups import GroupFollower
-from tailrace.api.follow.selection import Delivery, Filter
-from tailrace.api.follow.streams import Feed, SharedReads, Start
+from tailrace.api.follow.followers import Delivery, Feed, Filter, GroupFollower, SharedReads, Start
 from tailrace.api.ports import SubmitStore
 from tailrace.api.problems.table import Refusal
 from tailrace.api.websocket.codecs import Codec

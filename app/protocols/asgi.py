@@ -24,7 +24,7 @@ from uvicorn.server import ServerState
 
 from tailrace.api.access.rates import QUOTA_STATE, Quota
 from tailrace.api.access.token_end import ABORT_EXTENSION
-from tailrace.api.follow.response import OUTPUT_EXTENSION
+from tailrace.api.follow.sse import OUTPUT_EXTENSION
 from tailrace.api.http.disconnect import CLIENT_SIDE_EXTENSION, ClientSide
 from tailrace.app.protocols.heads import RequestHead
 from tailrace.app.protocols.output import EventOutput

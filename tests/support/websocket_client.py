@@ -12,7 +12,7 @@ import msgspec
 
 from tailrace.api.access.guard import Guard
 from tailrace.api.access.security import UNSECURED
-from tailrace.api.follow.streams import SharedReads
+from tailrace.api.follow.followers import SharedReads
 from tailrace.api.ports import StoreUnavailable
 from tailrace.api.principals import ANONYMOUS_LOCAL
 from tailrace.api.websocket.exchanges import Turn

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from tailrace.api.follow.followers import SKIPPED_MAX, Start
 from tailrace.api.follow.sse import parse_composite_id
-from tailrace.api.follow.streams import SKIPPED_MAX, Start
 from tailrace.api.follow.tails import EventForm, PlainTail
 from tailrace.api.wire.filtering import AT_ONCE_MAX, ScanTurns
 from tailrace.core import commands as c

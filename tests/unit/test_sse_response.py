@@ -16,9 +16,16 @@ from starlette.types import Message
 from tailrace.api.access.guard import Guard
 from tailrace.api.access.security import UNSECURED
 from tailrace.api.access.token_end import ABORT_EXTENSION
-from tailrace.api.follow.response import OUTPUT_EXTENSION, TailResponse
-from tailrace.api.follow.streams import Start
-from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, Tail, TailConsumer
+from tailrace.api.follow.followers import Start
+from tailrace.api.follow.sse import OUTPUT_EXTENSION
+from tailrace.api.follow.tails import (
+    EventForm,
+    GroupTail,
+    PlainTail,
+    Tail,
+    TailConsumer,
+    TailResponse,
+)
 from tailrace.api.http.disconnect import while_connected
 from tailrace.api.ports import Answer
 from tailrace.api.principals import ANONYMOUS_LOCAL

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tailrace.api.follow import tails
+from tailrace.api.follow.followers import Start
 from tailrace.api.follow.sse import parse_composite_id
-from tailrace.api.follow.streams import Start
 from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, TailConsumer
 from tailrace.api.websocket_limits import PUSH_ENTRIES_MAX
 from tailrace.core import commands as c

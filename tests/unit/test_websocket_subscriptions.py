@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tailrace.api import websocket_limits as limits
-from tailrace.api.follow.streams import SharedReads
+from tailrace.api.follow.followers import SharedReads
 from tailrace.api.ports import StoreUnavailable
 from tailrace.core.commands import Command, DeleteKeys, References, Trim, TrimStream
 from tests.support.watching_store import WatchingStore

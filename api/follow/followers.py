@@ -1,23 +1,96 @@
-"""Follows streams from positions: the next read of each, and what its answer means for an output.
+"""Followers: the next read of a client that follows streams, and what its answer means for an output.
 
-It owns positions, gaps, filters, and the reads that followers at the same position share: if a thousand
-subscribers have read a stream to its end, the store runs one read for all of them. It never writes.
+It owns positions, gaps, filters, the reads that followers at the same position share, and the reads of a
+group's consumer: if a thousand subscribers have read a stream to its end, the store runs one read for all of
+them. It never writes.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from tailrace.api.follow.selection import Delivery, Filter
 from tailrace.api.ports import Answer, StoreUnavailable, SubmitStore, Watch
 from tailrace.api.problems.table import Refusal
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from tailrace.api.wire.filtering import AT_ONCE_MAX, ScanTurns
 from tailrace.core.commands import SOME_INCARNATION, Read, ReadFrom, ReadGroup, ReadLimits
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.replies import ReadReply
+from tailrace.core.filters import Filter as EntryCondition
+from tailrace.core.log.entry import flat_of
+from tailrace.core.replies import Entries, ReadReply, StreamRead
 from tailrace.core.stream_id import ZERO_ID, StreamId, parse_id
+
+# --- what a follower selects -------------------------------------------------------------------------
+
+
+class FieldFilter(NamedTuple):
+    """Selects entries in which each of these fields has one of its values. Equal filters share their
+    results."""
+
+    fields: tuple[tuple[bytes, frozenset[bytes]], ...]
+
+    @property
+    def step_entries(self) -> int:
+        """How many entries it tests at once, before others get a turn."""
+        return PUSH_ENTRIES_MAX
+
+    def lets_through(self, fragment: bytes) -> bool:
+        """Return whether an entry matches. If a name repeats, one matching value is enough. O(bytes)."""
+        flat = flat_of(fragment)
+        pairs = list(zip(flat[::2], flat[1::2], strict=True))
+        return all(
+            any(has == name and value in values for has, value in pairs) for name, values in self.fields
+        )
+
+    def select(self, entries: Entries) -> Entries:
+        """Return the entries that match. O(bytes)."""
+        found = [
+            (value, fragment)
+            for value, fragment in zip(entries.ids, entries.fragments, strict=True)
+            if fragment is not None and self.lets_through(fragment)
+        ]
+        return Entries([value for value, _ in found], [fragment for _, fragment in found])
+
+
+Filter: TypeAlias = FieldFilter | EntryCondition
+"""What a follower selects: fields with given values, or a condition."""
+
+
+def filter_of(fields: Mapping[bytes, frozenset[bytes]]) -> FieldFilter:
+    """Return the filter for these fields and values."""
+    return FieldFilter(tuple(sorted(fields.items(), key=lambda item: item[0])))
+
+
+class Delivery:
+    """The result of one read of a stream. `frames`: what outputs have encoded of it, by the names that they
+    give to equal frames."""
+
+    __slots__ = ("_selections", "frames", "read")
+
+    def __init__(self, read: StreamRead) -> None:
+        self.read = read
+        self.frames: dict[tuple[object, ...], bytes] = {}
+        self._selections: dict[Filter, Entries] = {}
+
+    def selection(self, wanted: Filter | None) -> Entries:
+        """Return the entries that match the filter; computed once for each filter."""
+        if wanted is None:
+            return self.read.entries
+        found = self._selections.get(wanted)
+        if found is None:
+            found = self._selections[wanted] = wanted.select(self.read.entries)
+        return found
+
+    def next_after(self, wanted: Filter | None, count: int) -> StreamId:
+        """Return the position after the first `count` matching entries."""
+        entries = self.selection(wanted)
+        return self.read.next if count == len(entries.ids) else entries.ids[count - 1]
+
+
+# --- reads -------------------------------------------------------------------------------------------
+
 
 SKIPPED_MAX: Final = 1_000
 """After this many entries that do not match, a follower tells the client its position, so that a client that
@@ -59,7 +132,7 @@ class Reading:
         raise NotImplementedError
 
 
-# --- reads that followers share -------------------------------------------------------------------------
+# --- reads that followers share ----------------------------------------------------------------------
 
 
 class ReadPosition(NamedTuple):
@@ -166,7 +239,7 @@ class SharedRead(Reading):
         self._reads.pop(self._place, None)
 
 
-# --- one stream -----------------------------------------------------------------------------------------
+# --- one stream --------------------------------------------------------------------------------------
 
 
 class StreamOutput(Protocol):
@@ -332,3 +405,67 @@ class Feed:
         self.incarnation = self._told = incarnation = error.details.get("incarnation")
         self._output.tell_gap(self, after, self.position + 1, incarnation=incarnation)
         self.arm()
+
+
+# --- a consumer of a group ---------------------------------------------------------------------------
+
+
+class GroupOutput(Protocol):
+    """Where the entries of one consumer go."""
+
+    def next_read(self) -> ReadGroup | None:
+        """Return the next read: it asks for no more than may be sent. None: nothing may be sent now."""
+        ...
+
+    def take(self, reads: Sequence[StreamRead]) -> None:
+        """Send the entries of a read, or return them to the group if that is no longer possible."""
+        ...
+
+    def end(self, failure: Refusal) -> None:
+        """End the output, and send the reason."""
+        ...
+
+    def failed(self, error: Exception) -> None:
+        """Handle a defect."""
+        ...
+
+
+class GroupFollower(Reading):
+    """The reads of one consumer."""
+
+    __slots__ = ("_is_closed", "_is_reading", "_output", "_store")
+
+    def __init__(self, store: SubmitStore, output: GroupOutput) -> None:
+        self._store = store
+        self._output = output
+        self._is_reading = False
+        self._is_closed = False
+        self._watch = None
+
+    def arm(self) -> None:
+        """Wait for entries, if they may be sent."""
+        if self._is_reading or self._is_closed:
+            return
+        command = self._output.next_read()
+        if command is not None:
+            self._is_reading = True
+            self.begin(self._store, command)
+
+    def close(self) -> None:
+        """Stop reading. The output still takes the entries of a read that has an answer already."""
+        self._is_closed = True
+        if self._is_reading:
+            self.stop()
+
+    def take(self, answer: Answer) -> None:
+        """Pass the answer to the output, and read on."""
+        self._is_reading = False
+        try:
+            if isinstance(answer, ReadReply):
+                self._output.take(answer.streams)
+                self.arm()
+            elif not self._is_closed:
+                assert isinstance(answer, StreamError | StoreUnavailable)
+                self._output.end(answer)
+        except Exception as error:  # noqa: BLE001 - the output owns what a defect ends
+            self._output.failed(error)
