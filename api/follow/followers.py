@@ -96,8 +96,6 @@ SKIPPED_MAX: Final = 1_000
 """After this many entries that do not match, a follower tells the client its position, so that a client that
 comes back does not make the server examine them again."""
 
-_LIMITS: Final = {PUSH_ENTRIES_MAX: ReadLimits(max_count=PUSH_ENTRIES_MAX, max_bytes=PUSH_BYTES_MAX)}
-
 
 class Reading:
     """A read of a follower. `take` gets its answer: in the turn that wakes the read if it waits; entries that
@@ -149,20 +147,6 @@ class ReadPosition(NamedTuple):
 Received: TypeAlias = Delivery | StreamError | StoreUnavailable
 
 
-class Member(Protocol):
-    """A waiting reader. `waiting`: its read."""
-
-    waiting: SharedRead | None
-
-    def received(self, received: Received) -> None:
-        """Receive the result of the read. It is called once, when the reader has stopped waiting."""
-        ...
-
-    def failed(self, error: Exception) -> None:
-        """Handle a defect of `received`."""
-        ...
-
-
 class SharedReads:
     """The reads of one store. `is_shared`: whether readers at the same position share a read. `turns`: those
     of filters."""
@@ -176,24 +160,20 @@ class SharedReads:
     def __len__(self) -> int:
         return len(self._reads)
 
-    def join(self, place: ReadPosition, member: Member) -> None:
+    def join(self, place: ReadPosition, member: Feed) -> None:
         """Let `member` wait at `place`. It must not wait already. O(1) if other members wait there."""
-        read = self._reads.get(place)
-        if read is not None:
-            read.members[member] = None
-            member.waiting = read
-            return
-        read = SharedRead(self._reads, place)
-        if self._is_shared:
-            self._reads[place] = read
+        read = member.waiting = self._reads.get(place) or SharedRead(self._reads, place)
+        is_new = not read.members
         read.members[member] = None
-        member.waiting = read
-        read.begin(self._store, _command(place))
+        if is_new:
+            if self._is_shared:
+                self._reads[place] = read
+            read.begin(self._store, _command(place))
 
 
 def _command(place: ReadPosition) -> Read:
     key, after, strict, incarnation, most = place
-    limits = _LIMITS.get(most) or ReadLimits(max_count=most, max_bytes=PUSH_BYTES_MAX)
+    limits = ReadLimits(max_count=most, max_bytes=PUSH_BYTES_MAX)
     return Read((ReadFrom(key, after, incarnation),), limits, block_ms=0, strict=strict)
 
 
@@ -206,7 +186,7 @@ class SharedRead(Reading):
         self._reads = reads
         self._place = place
         self._is_open = True
-        self.members: dict[Member, None] = {}
+        self.members: dict[Feed, None] = {}
 
     def take(self, answer: Answer) -> None:
         """Pass the store's answer to every member."""
@@ -227,7 +207,7 @@ class SharedRead(Reading):
                 except Exception as error:  # noqa: BLE001 - a defect must not affect the other members
                     member.failed(error)
 
-    def leave(self, member: Member) -> None:
+    def leave(self, member: Feed) -> None:
         """Stop waiting for `member`; it receives nothing."""
         del self.members[member]
         if self._is_open and not self.members:
