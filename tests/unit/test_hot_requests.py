@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tailrace.api.operations.reads import REPEATED_BYTES_MAX, group_read_command, read_command
 from tailrace.api.operations.table import XADD
 from tailrace.api.problems.table import RequestRefused
 from tailrace.api.wire.turns import ROWS_PER_PIECE
@@ -30,8 +32,8 @@ from tailrace.core.commands import (
     StreamLength,
 )
 from tailrace.core.errors import StreamError
-from tailrace.core.limits import PAGE_BYTES_MAX
-from tailrace.core.replies import NO_ENTRIES, RangeReply, ReadReply, StreamRead
+from tailrace.core.limits import PAGE_BYTES_MAX, TURN_REPLY_BYTES_MAX
+from tailrace.core.replies import NO_ENTRIES, Entries, RangeReply, ReadReply, StreamRead
 from tailrace.core.stream_id import MAX_ID
 from tests.support.hot import route_of
 
@@ -332,3 +334,53 @@ def test_a_read_of_what_is_missing_is_refused(target: bytes, reply: Any, code: s
         route.answer_of(reply, command)
     assert isinstance(refusal.value, StreamError | RequestRefused)
     assert refusal.value.code == code
+
+
+PLAIN_READ = b'{"streams":[%b]}'
+GROUP_READ = b'{"group":"g","consumer":"c","streams":[%b]}'
+
+
+@pytest.mark.parametrize(
+    ("command_of", "body"), [(read_command, PLAIN_READ), (group_read_command, GROUP_READ)]
+)
+def test_a_read_that_a_consumer_repeats_is_decoded_once(
+    command_of: Callable[[bytes], Command], body: bytes
+) -> None:
+    streams = [b'{"key":"%d"}' % number for number in range(90)]
+    if body is PLAIN_READ:
+        streams = [stream[:-1] + b',"after":"0"}' for stream in streams]
+    short, long = body % streams[0], body % b",".join(streams)
+    assert len(long) > REPEATED_BYTES_MAX
+    assert command_of(short) is command_of(bytes(bytearray(short)))
+    assert command_of(long) == command_of(long)
+    assert command_of(long) is not command_of(long)
+
+
+def test_a_command_in_words_is_hot_if_its_reply_is_short() -> None:
+    route = route_of(b"POST", b"/v1/command", HEADERS)
+    assert route is not None
+    for words, is_hot in (
+        ('["XLEN","k"]', True),
+        ('["XACK","k","g","1-1"]', True),
+        ('["XRANGE","k","-","+","COUNT",100]', True),
+        ('["XRANGE","k","-","+","COUNT",101]', False),
+        ('["XRANGE","k","-","+"]', False),
+        ('["XREAD","COUNT",50,"STREAMS","a","b","0","0"]', True),
+        ('["XREAD","COUNT",51,"STREAMS","a","b","0","0"]', False),
+        ('["XREAD","STREAMS","a","0"]', False),
+        ('["XINFO","STREAM","k"]', False),
+        ('["XGROUP","CREATE","k","g","0"]', False),
+        ('["SCAN","0"]', False),
+        ('["PING"]', False),
+    ):
+        assert (route.read(words.encode())[1] is not None) is is_hot, words
+
+
+def test_a_reply_in_words_that_turns_out_long_is_for_the_documented_route() -> None:
+    route = route_of(b"POST", b"/v1/command", HEADERS)
+    assert route is not None
+    route, command = route.read(b'["XRANGE","k","-","+","COUNT",2]')
+    assert command is not None
+    for size, is_hot in ((10, True), (TURN_REPLY_BYTES_MAX, False)):
+        reply = RangeReply(Entries((1,), (b'{"a":"%b"}' % (b"x" * size),)))
+        assert (route.answer_of(reply, command) is not None) is is_hot
