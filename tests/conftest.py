@@ -42,6 +42,7 @@ _COVERING: Final = (
     "tests/unit/",
     "tests/rules/",
     "tests/model/",
+    "tests/differential/",
     "tests/crash/test_beside_a_restarted_server.py",
     "tests/crash/test_states_of_a_directory.py",
     "tests/limits/test_idempotency_keys.py",
