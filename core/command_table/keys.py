@@ -11,7 +11,7 @@ from tailrace.core.command_table.descriptor import Descriptor, Reach, Row, Synta
 from tailrace.core.grammar import config as config_grammar
 from tailrace.core.grammar import keys as keys_grammar
 from tailrace.core.grammar import server as server_grammar
-from tailrace.core.handlers import copying, due, key_lists, keys, retention
+from tailrace.core.handlers import due, key_lists, keys, retention
 
 ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
@@ -47,7 +47,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Descriptor(
         c.CopyKey,
         "copy",
-        copying.copy_key,
+        keys.copy_key,
         "admin",
         keys_of=both_keys,
         grows=True,

@@ -1,24 +1,59 @@
-"""XPENDING: shows pending entries and changes nothing (rule 53)."""
+"""XPENDING: shows pending entries and changes nothing (rule 53).
+
+XPENDING with IDLE searches the entries that are idle long enough, in id order: a segment knows its earliest
+time, so the search skips those without an idle entry. `PENDING_LOOKS_MAX` bounds it.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from operator import attrgetter
 from typing import Final
 
 from tailrace.core.bounds.reply_room import ITEM_BYTES, NAME_GROWTH_MAX
 from tailrace.core.commands import PendingRange, PendingSummary
 from tailrace.core.deliveries import idle_since
+from tailrace.core.errors import ErrorCode, StreamError
 from tailrace.core.execution import Execution
 from tailrace.core.group import Group
 from tailrace.core.handlers.groups import require_key_and_group
-from tailrace.core.handlers.idle_ranges import idle_in_range
+from tailrace.core.limits import PENDING_LOOKS_MAX
 from tailrace.core.pending.consumer import Consumer
-from tailrace.core.pending.rows import HELD_FROM, Delivery
+from tailrace.core.pending.rows import HELD_FROM, Delivery, latest_idle_ms
 from tailrace.core.replies import PendingEntry, PendingSummaryReply
 from tailrace.core.stream_id import MAX_ID, ZERO_ID, StreamId
+
+
+def idle_in_range(
+    group: Group, consumer: Consumer | None, command: PendingRange, now_ms: int
+) -> Iterator[StreamId]:
+    """Return the first `count` entries of `group`, or of one consumer, that `command` asks for. An entry
+    without an owner is idle at any threshold, unless it is delayed. O(segments + entries returned).
+
+    Raises LIMIT_EXCEEDED if more than `PENDING_LOOKS_MAX` entries were examined without success.
+    """
+    ids = _idle_ids(group, consumer, command, now_ms)
+    return islice(takewhile(command.end.__ge__, ids), command.count)
+
+
+def _idle_ids(
+    group: Group, consumer: Consumer | None, command: PendingRange, now_ms: int
+) -> Iterator[StreamId]:
+    latest_ms = latest_idle_ms(now_ms, command.min_idle_ms)
+    in_vain = 0
+    for examined, ids in group.pending.idle_ids(latest_ms, consumer, command.start, command.end):
+        found = list(ids)
+        in_vain += examined - len(found)
+        if in_vain > PENDING_LOOKS_MAX:
+            raise StreamError(
+                ErrorCode.LIMIT_EXCEEDED,
+                f"ERR too many pending entries to examine: more than {PENDING_LOOKS_MAX} are not idle "
+                f"for {command.min_idle_ms} ms; name a narrower range of ids",
+            )
+        yield from found
+
 
 LOOKUP_CHUNK: Final = 1_000
 """How many pending entries XPENDING and XINFO look up at once."""

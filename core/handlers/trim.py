@@ -13,7 +13,7 @@ from operator import not_
 from tailrace.core.commands import References, Trim, TrimStream
 from tailrace.core.effects import EntriesRemoved, EntriesTrimmed
 from tailrace.core.execution import Execution
-from tailrace.core.handlers.references import drop_references_of_first
+from tailrace.core.handlers.delete import drop_references_of_first
 from tailrace.core.id_keys import are_among
 from tailrace.core.keyspace import NODE_MAX_ENTRIES
 from tailrace.core.limits import ACKED_TRIM_LOOKS_MAX, TRIM_LIMIT_FACTOR, TRIM_LIMIT_FALLBACK, TRIM_LIMIT_MAX

@@ -17,7 +17,7 @@ from tailrace.core import commands as c
 from tailrace.core.effects import Effect, StreamCopied
 from tailrace.core.engine import Engine
 from tailrace.core.errors import ErrorCode, StreamError
-from tailrace.core.handlers import copying
+from tailrace.core.handlers import keys as keys_module
 from tailrace.core.invariants import check
 from tailrace.core.keyspace import Keyspace
 from tailrace.core.outcome import Signal, WakeUp
@@ -148,7 +148,7 @@ def test_a_stream_with_too_many_parts_is_not_copied_and_so_are_too_many_copies_i
 ) -> None:
     worked_on(calls)
     parts = calls.engine.keyspace.streams[b"s"].part_count
-    monkeypatch.setattr(copying, "COPY_PARTS_MAX", 2 * parts)
+    monkeypatch.setattr(keys_module, "COPY_PARTS_MAX", 2 * parts)
     commands = [copy(new_key=name) for name in (b"t", b"u", b"v")]
     replies, _ = calls.engine.execute_all(commands, 1000)
     assert replies[:2] == [1, 1]

@@ -14,7 +14,7 @@ from tests.support.seeds import seeds
 from tests.unit.test_deleted_pending import delivered, group_of
 from tests.unit.test_many_ids import calls_of, command
 
-LOOKS_MAX = "tailrace.core.handlers.idle_ranges.PENDING_LOOKS_MAX"
+LOOKS_MAX = "tailrace.core.handlers.pending_views.PENDING_LOOKS_MAX"
 
 
 def pending(engine: Engine, now_ms: int, idle_ms: int, count: int = 1000, *options: object) -> Any:

@@ -171,12 +171,12 @@ def test_a_deletion_that_would_ask_too_many_groups_is_refused_and_changes_nothin
         c.DeleteEntriesByPolicy(b"s", ids, 10, references),
         c.AcknowledgeAndDelete(b"s", b"g", ids, 10, references),
     ]
-    monkeypatch.setattr("tailrace.core.handlers.references.REFERENCE_LOOKS_MAX", 19)
+    monkeypatch.setattr("tailrace.core.handlers.delete.REFERENCE_LOOKS_MAX", 19)
     for command in commands:
         refused = calls.refused(command)
         assert (refused.code, "10 ids in 2 groups" in refused.line) == (ErrorCode.LIMIT_EXCEEDED, True)
     assert calls.reply(c.StreamLength(b"s")) == calls.reply(c.PendingSummary(b"s", b"g")).count == 10
-    monkeypatch.setattr("tailrace.core.handlers.references.REFERENCE_LOOKS_MAX", 20)
+    monkeypatch.setattr("tailrace.core.handlers.delete.REFERENCE_LOOKS_MAX", 20)
     for command in commands:
         calls.reply(command)
 
