@@ -10,7 +10,8 @@ It is woken, reads and writes in the turn of the event loop that woke it, withou
 
 ====================  ===============================================================================
 `followers`           follows streams from positions, and as a consumer of a group: reads, gaps, filters
-`tails`               the outputs of Server-Sent Events, and the response that sends a tail
+`tails`               the outputs of Server-Sent Events: which events a read leads to
+`response`            the response that sends a tail
 `sse`                 the format of Server-Sent Events, and the ids with which a client resumes
 ====================  ===============================================================================
 

@@ -1,10 +1,9 @@
 """Tails: followers over Server-Sent Events. They say which events a read leads to.
 
 `PlainTail` follows streams from positions, and reports gaps. `GroupTail` follows them as a consumer of a
-group, with a limited number of unacknowledged entries. In both, the streams take turns, so that a busy stream
-does not delay the others. This module owns the life of a tail, its signs of life, and what ends it: the
-client, the token, the store. A tail writes to an `Output` by itself; the connection disconnects a client that
-reads nothing.
+group, with a limited number of unacknowledged entries. In both, the streams take turns, so that a busy
+stream does not delay the others. This module owns the life of a tail, and its signs of life. A tail writes
+to an `Output` by itself; the connection disconnects a client that reads nothing.
 """
 
 from __future__ import annotations
@@ -16,23 +15,15 @@ from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
-from starlette.requests import ClientDisconnect
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
-from tailrace.api.access.guard import Guard
-from tailrace.api.access.token_end import end_with_token
 from tailrace.api.follow import sse
 from tailrace.api.follow.followers import Delivery, Feed, Filter, GroupFollower, SharedReads, Start
-from tailrace.api.http.disconnect import leave, while_connected
 from tailrace.api.name_members import named
 from tailrace.api.ports import Answer, StoreUnavailable, SubmitStore
 from tailrace.api.problems.table import DEFECT, HttpCode, Refusal, problem, problem_of
-from tailrace.api.server_limits import OpenLimit
 from tailrace.api.websocket_limits import PUSH_BYTES_MAX, PUSH_ENTRIES_MAX
 from tailrace.api.wire.filtering import ScanTurns
 from tailrace.api.wire.replies import entries_json, slice_json
-from tailrace.api.wire.stream_replies import incarnation_headers
 from tailrace.core.commands import PendingRange, ReadFrom, ReadGroup, ReadLimits, Special
 from tailrace.core.errors import StreamError
 from tailrace.core.id_keys import ends_of, id_keys
@@ -459,64 +450,3 @@ class GroupTail(Tail):
         self._follower.close()
         if self._pause is not None:
             self._pause.cancel()
-
-
-# --- the response ------------------------------------------------------------------------------------
-
-
-OpenOutput = Callable[[Scope, float], Output]
-"""Returns the output of a response without a length, after its head was sent. Gets the scope, and for how
-many seconds the client may read nothing."""
-
-
-class TailResponse(Response):
-    """A response with the events of `tail`. It is counted in `open_limit`, and ends when the token of `guard`
-    ends. `incarnation`: that of the stream, if known."""
-
-    def __init__(
-        self,
-        tail: Tail,
-        guard: Guard,
-        open_limit: OpenLimit,
-        *,
-        incarnation: str | None = None,
-        stall_s: float = sse.STALL_S,
-    ) -> None:
-        self.status_code = 200
-        self.media_type = sse.EVENT_STREAM
-        self.background = None
-        self.init_headers({**sse.HEADERS, **incarnation_headers(incarnation)})
-        self._tail = tail
-        self._guard = guard
-        self._open_limit = open_limit
-        self._stall_s = stall_s
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send events until the tail ends or the client disconnects. Raises the defect that ended the tail,
-        so that it is logged."""
-        try:
-            with self._open_limit, end_with_token(self._guard, scope):
-                await while_connected(scope, receive, self._serve(scope, send))
-        except ClientDisconnect:
-            await leave(scope, receive)
-
-    async def _serve(self, scope: Scope, send: Send) -> None:
-        tail = self._tail
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        open_output: OpenOutput = scope["extensions"][sse.OUTPUT_EXTENSION]
-        output = open_output(scope, self._stall_s)
-        forget = self._guard.watch(tail.end)
-        try:
-            tail.begin(output)
-            defect = await tail.ended
-        finally:
-            forget()
-            tail.close()
-            output.on_relief = _nothing
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-        if defect is not None:
-            raise defect
-
-
-def _nothing() -> None:
-    """Send nothing more."""

@@ -18,7 +18,8 @@ from tailrace.api.access.guarded_store import GuardedStore
 from tailrace.api.document.operations import operation
 from tailrace.api.follow import sse
 from tailrace.api.follow.followers import Start
-from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, Tail, TailConsumer, TailResponse
+from tailrace.api.follow.response import TailResponse
+from tailrace.api.follow.tails import EventForm, GroupTail, PlainTail, Tail, TailConsumer
 from tailrace.api.http.deferred_route import DeferredRoute
 from tailrace.api.http.layers import is_head
 from tailrace.api.ports import StreamStore

@@ -17,6 +17,7 @@ from tailrace.api.access.guard import Guard
 from tailrace.api.access.security import UNSECURED
 from tailrace.api.access.token_end import ABORT_EXTENSION
 from tailrace.api.follow.followers import Start
+from tailrace.api.follow.response import TailResponse
 from tailrace.api.follow.sse import OUTPUT_EXTENSION
 from tailrace.api.follow.tails import (
     EventForm,
@@ -24,7 +25,6 @@ from tailrace.api.follow.tails import (
     PlainTail,
     Tail,
     TailConsumer,
-    TailResponse,
 )
 from tailrace.api.http.disconnect import while_connected
 from tailrace.api.ports import Answer
