@@ -376,21 +376,32 @@ class SegmentTable:
         self._shrink(thinned)
 
     def _shrink(self, segments: Iterable[Segment]) -> None:
-        """Make those of `segments` of which few entries are left again, each with the entries of the segment
-        before it, if these are few as well."""
+        """Make those of `segments` of which few entries are left again, neighbours together, and with the
+        segment before them, if that has few as well."""
+        joined, live = list[Segment](), 0
         for segment in segments:
             if not 0 < segment.live * _SPARSE < len(segment.ids):
                 continue
             before = self.segments.at(segment.first - 1)
-            joined = [segment]
-            if before is not None and before.live + segment.live <= _JOINED_MAX:
-                joined = [before, segment]
-            ids, rows = list[StreamId](), list[Row]()
-            for each in joined:
-                some, of_some = each.entries()
-                ids += some
-                rows += of_some
-            self.replace(joined, segments_of(ids, rows))
+            if not joined or before is not joined[-1] or live + segment.live > _JOINED_MAX:
+                self._join(joined)
+                before = self.segments.at(segment.first - 1)
+                joined, live = [], 0
+                if before is not None and before.live + segment.live <= _JOINED_MAX:
+                    joined, live = [before], before.live
+            joined.append(segment)
+            live += segment.live
+        self._join(joined)
+
+    def _join(self, segments: Sequence[Segment]) -> None:
+        """Make neighbours again, as one if there is room. O(entries)."""
+        ids, rows = list[StreamId](), list[Row]()
+        for segment in segments:
+            some, of_some = segment.entries()
+            ids += some
+            rows += of_some
+        if segments:
+            self.replace(segments, segments_of(ids, rows))
 
     def _made_room(self, segment: Segment, rows: int) -> bool:
         """Whether `rows` can be added to `segment`, perhaps after its rows without entries are forgotten."""

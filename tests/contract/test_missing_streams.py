@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from urllib.parse import urlencode
 import pytest
 from httpx import Response
 
+from tailrace.api.follow.sse import OUTPUT_EXTENSION
 from tests.support.api_client import ApiClient, assert_problem, the_document
 from tests.support.documented import ExampleRequest, Operation
 
@@ -58,6 +60,16 @@ def test_every_operation_that_names_a_stream_has_a_rule() -> None:
     assert the_rules().keys() == OPERATIONS.keys()
 
 
+class NoOutput:
+    """The output of a tail of which only the head is looked at."""
+
+    can_push = True
+    on_relief: Callable[[], None]
+
+    def send(self, event: bytes) -> None:
+        """Drop an event."""
+
+
 async def _status_of_events(api: ApiClient, request: ExampleRequest) -> int:
     """The status of an answer that has no end: the client leaves when it has begun."""
     begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -84,6 +96,7 @@ async def _status_of_events(api: ApiClient, request: ExampleRequest) -> int:
         "raw_path": request.path.encode(),
         "query_string": urlencode(request.query, doseq=True).encode(),
         "headers": [],
+        "extensions": {OUTPUT_EXTENSION: lambda _scope, _stall_s: NoOutput()},
     }
     await api.app(scope, receive, send)
     return begun.result()

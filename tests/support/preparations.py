@@ -50,13 +50,12 @@ def fill_epoch(api: ApiClient) -> None:
 
 
 def crowd_pending(api: ApiClient) -> None:
-    """Make many entries pending that are not idle, and after them as many that are idle, each delivered
-    alone."""
+    """Make many entries pending of which one in 500 is idle: a part without one is not looked at."""
     group = api.store.engine.keyspace.streams[b"race:france"].groups[b"judges"]
-    alice, now_ms, count = group.consumers[b"alice"], api.store.now_ms, PENDING_LOOKS_MAX + 1
-    for value in range(1, count + 1):
-        group.pending.deliver((count + value,), alice, 0)
-        group.pending.deliver((value,), alice, now_ms)
+    alice, now_ms = group.consumers[b"alice"], api.store.now_ms
+    for first in range(1, PENDING_LOOKS_MAX + 2_000, 500):
+        group.pending.deliver((first,), alice, 0)
+        group.pending.deliver(range(first + 1, first + 500), alice, now_ms)
 
 
 def bury_entry(api: ApiClient) -> None:

@@ -262,7 +262,9 @@ SPECIAL: Final[dict[tuple[str, str], Provocation]] = {
     ("xread", "POSITION_TRIMMED"): Provocation(
         {"streams": [{"key": "race:france", "after": FIRST}], "strict": True}, prepare=trim_race
     ),
-    ("xpending", "LIMIT_EXCEEDED"): Provocation(query={"min_idle_ms": "1"}, prepare=crowd_pending),
+    ("xpending", "LIMIT_EXCEEDED"): Provocation(
+        query={"min_idle_ms": "1", "count": "1000"}, prepare=crowd_pending
+    ),
     ("pipeline", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (PIPELINE_COMMANDS_MAX + 1)),
     ("transaction", "LIMIT_EXCEEDED"): Provocation([["PING"]] * (TRANSACTION_COMMANDS_MAX + 1)),
     ("transaction", "TRANSACTION_ABORTED"): Provocation([["XLEN", "race:france"], ["XLEN"]]),

@@ -154,6 +154,16 @@ SCENES: Final = (
     Scene("claim", _typed("tailrace claim race:france judges bob 1692632094485-0 1692632102976-0")),
     Scene("extend", _typed("tailrace extend race:france judges bob 1692632094485-0 1692632102976-0")),
     Scene(
+        "group",
+        _typed(
+            "tailrace group create race:france press --after 0",
+            "tailrace group seek race:france press 1692632094485-0",
+            "tailrace cli XGROUP CREATECONSUMER race:france press carol > /dev/null",
+            "tailrace consumer delete race:france press carol",
+            "tailrace group delete race:france press --yes",
+        ),
+    ),
+    Scene(
         "redrive",
         _typed(
             "tailrace configure race:france judges --max-deliveries 1 --dead-letter-stream race:france:dead "
