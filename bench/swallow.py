@@ -62,6 +62,8 @@ class Swallowing(asyncio.Protocol):
 
     def _answer(self) -> tuple[bytes, bytes]:
         method, path, _ = self._line.split(b" ")
+        if method == b"HEAD":
+            return b"404 Not Found", b""
         if method == b"GET":
             found = self.staged.pop(path.rpartition(b"/")[2], None)
             return b"200 OK", NO_ENTRIES if found is None else found

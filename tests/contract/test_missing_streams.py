@@ -61,7 +61,7 @@ def test_every_operation_that_names_a_stream_has_a_rule() -> None:
 
 
 class NoOutput:
-    """The output of a tail of which only the head is looked at."""
+    """The output of a tail of which only the head is examined."""
 
     can_push = True
     on_relief: Callable[[], None]

@@ -50,7 +50,7 @@ def fill_epoch(api: ApiClient) -> None:
 
 
 def crowd_pending(api: ApiClient) -> None:
-    """Make many entries pending of which one in 500 is idle: a part without one is not looked at."""
+    """Make many entries pending of which one in 500 is idle: a part without one is not examined."""
     group = api.store.engine.keyspace.streams[b"race:france"].groups[b"judges"]
     alice, now_ms = group.consumers[b"alice"], api.store.now_ms
     for first in range(1, PENDING_LOOKS_MAX + 2_000, 500):
