@@ -143,10 +143,13 @@ def test_an_operation_is_opened_and_tried_with_the_keyboard_alone(opened: Opened
     page.evaluate("document.querySelector('nav a[href=\"#healthz\"]').focus()")
     page.press("Enter")
     page.until("document.activeElement === document.querySelector('#healthz > summary')")
+    # The form is made when the operation opens.
+    page.until("[...document.querySelectorAll('#healthz button')].some(each => each.textContent === 'Send')")
     for _ in range(50):
         page.press("Tab")
         if page.evaluate("document.activeElement.textContent") == "Send":
             break
+    assert page.evaluate("document.activeElement.textContent") == "Send"
     page.press("Enter")
     page.until("document.querySelector('#healthz [aria-label=Answer]').textContent.includes('ok')")
 
