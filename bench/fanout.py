@@ -20,7 +20,7 @@ import uvloop
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from bench.latencies import Latencies
+from bench.latencies import Latencies, settled
 from bench.rows import Effort, Row, command, spaced
 from bench.server import started
 
@@ -145,7 +145,7 @@ async def fan_out(url: str, load: Load, appends: int) -> list[int]:
     for _ in range(load.subscribers):
         await ready.acquire()
     await _append(f"ws://{host}/v1/ws", key, appends, load.rate_per_s)
-    await _settled(latencies_ns, load.subscribers * appends)
+    await settled(latencies_ns, load.subscribers * appends, SETTLE_S)
     for transport in transports:
         transport.close()
     return latencies_ns
@@ -162,13 +162,6 @@ async def _append(url: str, key: str, appends: int, rate_per_s: int) -> None:
             await socket.send(msgspec.json.encode(request).decode())
         for _ in range(appends):
             await socket.recv()
-
-
-async def _settled(latencies_ns: list[int], expected: int) -> None:
-    deadline = time.monotonic() + SETTLE_S
-    # Polled, because signalling an event would add work to each receipt.
-    while len(latencies_ns) < expected and time.monotonic() < deadline:  # noqa: ASYNC110
-        await asyncio.sleep(0.05)
 
 
 if __name__ == "__main__":

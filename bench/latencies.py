@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 from typing import Final
 
 NS_PER_MS: Final = 1_000_000
+
+
+async def settled(latencies_ns: Sequence[int], expected: int, within_s: float) -> None:
+    """Wait until there are `expected` samples, for at most `within_s` seconds."""
+    deadline = time.monotonic() + within_s
+    # Polled, because signalling an event would add work to each receipt.
+    while len(latencies_ns) < expected and time.monotonic() < deadline:  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
 
 
 class Latencies:

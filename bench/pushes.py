@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import uvloop
 
 from bench.fanout import Subscriber
-from bench.latencies import Latencies
+from bench.latencies import Latencies, settled
 from bench.rows import Effort, Row, command, medians_in_turns, spaced
 from bench.server import Started, started
 
@@ -151,7 +151,7 @@ def _measured(server: Started, reader: Reader, readers: int, effort: Effort) -> 
         def us(prefix: str, expected: int) -> tuple[float]:
             before_s, before = server.busy_s(), len(latencies_ns)
             runner.run(_append(appender, prefix, readers, appends))
-            runner.run(_settled(latencies_ns, before + expected))
+            runner.run(settled(latencies_ns, before + expected, SETTLE_S))
             return ((server.busy_s() - before_s) * 1e6 / appends,)
 
         us(UNREAD, 0)
@@ -186,13 +186,6 @@ async def _append(appender: Appender, prefix: str, streams: int, appends: int) -
     for number in range(appends):
         await asyncio.sleep(max(start + number / RATE_PER_S - time.monotonic(), 0))
         await appender.append(f"{prefix}{number % streams}")
-
-
-async def _settled(latencies_ns: list[int], expected: int) -> None:
-    deadline = time.monotonic() + SETTLE_S
-    # Polled, because signalling an event would add work to each receipt.
-    while len(latencies_ns) < expected and time.monotonic() < deadline:  # noqa: ASYNC110
-        await asyncio.sleep(0.05)
 
 
 if __name__ == "__main__":
