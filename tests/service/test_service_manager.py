@@ -96,3 +96,9 @@ def test_the_unit_is_valid_and_its_commands_exist(tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (0, "")
     started = next(line for line in UNIT.read_text().splitlines() if line.startswith("ExecStart="))
     assert shlex.split(started.removeprefix("ExecStart="))[1:] == ["serve"]
+
+
+def test_the_unit_lets_the_server_read_the_boot_id() -> None:
+    """Without it, a crash of the process alone counts as a power cut."""
+    settings = [line for line in UNIT.read_text().splitlines() if not line.startswith("#")]
+    assert not [line for line in settings if line.startswith("ProcSubset=")]
